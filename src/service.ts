@@ -29,6 +29,7 @@ import { providerVerifier } from './oidc/provider.ts';
 import { newSeal, SESSION_SECRET, sessionSeal } from './oidc/seal.ts';
 import { providerSignIn } from './oidc/sign-in.ts';
 import { Outbound } from './outbound/outbound.ts';
+import { lazyPlaces } from './places/places.ts';
 import { logFailure, storeLog } from './store-log.ts';
 import { systemClock, systemRandom, systemUptime, VERSION } from './system.ts';
 import { ClockTrust, describeDoubt } from './usecases/clock-trust.ts';
@@ -114,7 +115,9 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     const outbound = new Outbound({ issuer: config.oidc?.issuer, allow: config.outboundAllow });
     const access = await openAccess(config, store, clock, random, outbound);
     const edits = new KeyedQueue();
-    readiness = { context: { store, clock, random, policy: config.policy, ...access, edits } };
+    readiness = {
+      context: { store, clock, random, policy: config.policy, ...access, edits, places: lazyPlaces() },
+    };
     listener ??= await startListening(app, config);
     url = listener.url;
     const retention = startRetention(config, store, metrics, { ...options, clock });
@@ -181,6 +184,7 @@ function startRetention(
           events: `Removed ${count} events that ended at least ${days} days ago (KEEP_ENDED_DAYS).`,
           agents: `Removed ${count} agents that registered at least ${days} days ago and were never used (KEEP_UNUSED_AGENTS_DAYS).`,
           deleted: `Removed ${count} events that administrators deleted at least ${days} days ago (KEEP_DELETED_DAYS).`,
+          grants: `Removed ${count} grants that were not used for ${days} days.`,
         }[what],
       ),
     onFailure: (error) =>

@@ -31,7 +31,7 @@ export interface McpCaller extends Pick<AgentCaller, 'agent' | 'keyHash'> {
   onError?(error: unknown): void;
 }
 
-const INSTRUCTIONS = `In-person local events: search by place and time, read events, and publish your own. Distances are in miles. Results show local times. ${UNTRUSTED}`;
+const INSTRUCTIONS = `In-person local events: search by the name of a place and time, read events, and publish your own. Distances are in miles. Results show local times. ${UNTRUSTED}`;
 
 /** The library only publishes the schemas. Our own checks report every failing field and how to fix it. */
 const unchecked: jsonSchemaValidator = {

@@ -200,8 +200,9 @@ describe('the guide for agents', () => {
         },
         ...(body !== undefined && { body }),
       });
-      // The event of the examples does not exist.
-      const expected = address!.includes('/v1/events/0') ? 404 : 200;
+      // The event and the grant of the examples do not exist.
+      const isUnknown = /\/(?:events|grants)\/0/.test(address!);
+      const expected = isUnknown ? 404 : method === 'DELETE' ? 204 : 200;
       assert.equal(answer.status, expected, `${line}\n${await answer.text()}`);
       const isKeyed = rest!.includes('X-API-Key: $KEY');
       assert.equal(answer.headers.get('preference-applied'), isKeyed ? 'handling=strict' : null, line);
@@ -239,7 +240,7 @@ describe('the guide for agents', () => {
     const answer = await agent.send('POST', '/mcp', { body, headers });
     const { result } = JSON.parse(answer.text.slice(answer.text.indexOf('{'))) as Json;
     const rows = result.tools.map(({ name, title }: Json) => `| \`${name}\` | ${title} |`);
-    assert.equal(rows.length, 7);
+    assert.equal(rows.length, 8);
     for (const row of rows) assert.ok(text.includes(row), row);
   });
 
@@ -262,8 +263,11 @@ describe('the guide for agents', () => {
   });
 
   it('says to look coordinates up, and warns of unknown parameters', () => {
-    assert.match(text, /^- Places are coordinates\. Look coordinates up, /m);
-    assert.match(text, /`X-Unknown-Parameters` .*`near=Kreuzberg` finds everything/);
+    assert.match(
+      text,
+      /^- A search takes the name of a town or district as `place` .* Do not guess coordinates\./m,
+    );
+    assert.match(text, /`X-Unknown-Parameters` .*`max_cost=5` finds everything/);
   });
 
   it('has questions whose parameters are known and valid', async () => {

@@ -70,7 +70,8 @@ describe('a new route', () => {
     const before = Object.keys(toApi(operationsOf(DESCRIBED_ROUTES)).components.schemas);
     assert.deepEqual(Object.keys(toApi(operations).components.schemas), [...before, 'Venue']);
     assert.deepEqual(before.slice(0, 3), ['Event', 'EventCreate', 'EventUpdate']);
-    assert.deepEqual(before.slice(-2), ['ErrorResponse', 'ValidationErrorResponse']);
+    const last = before.indexOf('ErrorResponse');
+    assert.deepEqual(before.slice(last, last + 2), ['ErrorResponse', 'ValidationErrorResponse']);
   });
 
   it('is in /docs, with its parameters and errors', () => {
