@@ -55,7 +55,7 @@ const received = new WeakMap<object, Headers>();
 
 /**
  * The headers of the response that a result or an error of this client came in, such as `etag`, `ratelimit`, `idempotent-replayed`,
- * `event-warnings` or `x-unknown-fields`. Empty for any other object.
+ * `event-warnings`, `resolved-place` or `x-unknown-fields`. Empty for any other object.
  */
 export function headersOf(result: object): Headers {
   return received.get(result) ?? new Headers();
