@@ -151,10 +151,7 @@ describe('the package of the client', { timeout: 300_000 }, () => {
     await run(TSC, [...BROWSER_TYPES, ...STRICT, ...programs], folder);
     const printed = [];
     for (const program of programs) printed.push(await run(process.execPath, [program], folder));
-    assert.match(
-      printed[0]!,
-      /^created (\w{26})\n(.*\n)*\1 2031-05-01T18:00:00\+02:00 Lantern workshop$/m,
-    );
+    assert.match(printed[0]!, /^created (\w{26})\n(.*\n)*\1 2031-05-01T18:00:00\+02:00 Lantern workshop$/m);
     assert.match(printed[1]!, /^body\.lat must be 90 or less\n"\d" .*Bring scissors\.$/m);
     assert.match(printed[2]!, /^2031-05-01T16:00:00\.000Z Lantern workshop$/m);
   });
