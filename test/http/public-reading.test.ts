@@ -6,6 +6,7 @@ import { closeBrowser, getBrowser, visit } from '../console/console.ts';
 import { assertError, type Client } from '../support/client.ts';
 import { ENGINES, type Engine } from '../support/engines.ts';
 import { findOverflow, findViolations } from '../support/page-checks.ts';
+import { RawConnection, request } from '../support/raw-http.ts';
 import { startTestService, useTestService } from '../support/service.ts';
 
 const ON = { PUBLIC_READ: 'on' };
@@ -249,6 +250,18 @@ describe('pages with PUBLIC_READ', () => {
     await visitor.page.locator('#createEvent').getByText('No key yet.').waitFor();
     await visitor.context.close();
   });
+});
+
+it('all readers of a network together may have as many requests in progress as one agent', async (test) => {
+  const service = await startTestService({ ...ON, MAX_REQUESTS_PER_AGENT: '2' }, { until: test });
+  const agent = await service.newAgent();
+  const connection = await RawConnection.open(service.url);
+  test.after(() => connection.destroy());
+  const search = (headers = {}) => request('GET', '/v1/events/nearby?lat=0&lng=0', headers);
+  connection.write(search().repeat(4) + search(agent.headers));
+  const statuses: (number | undefined)[] = [];
+  while (statuses.length < 5) statuses.push((await connection.next())?.status);
+  assert.deepEqual(statuses, [200, 200, 429, 429, 200]);
 });
 
 it('PUBLIC_READS_PER_HOUR=0 means no limit', async (test) => {
