@@ -110,6 +110,8 @@ const LONG_ONLY: ReadonlySet<string> = new Set([
   'test/nodes/sessions.test.ts',
   'test/nodes/two-nodes.test.ts',
   'test/nodes/version-before.test.ts',
+  'test/oauth/consent-page.test.ts',
+  'test/oauth/real-clients.test.ts',
   'test/package/install.test.ts',
   'test/package/package.test.ts',
   'test/postgres/cluster.test.ts',

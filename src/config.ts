@@ -59,6 +59,10 @@ export interface Config {
   readonly sessionSecret: string | undefined;
   /** IP addresses and networks of proxies whose forwarded headers are trusted. */
   readonly trustProxy: readonly string[];
+  /** Whether MCP clients can sign in. */
+  readonly oauth: boolean;
+  /** Why they cannot, although nobody has switched it off. */
+  readonly oauthProblem: string | undefined;
   /** `*`, or the origins that browsers may call from. */
   readonly corsOrigins: '*' | readonly string[];
   /** Hosts and networks that the service may call although they are not public, by purpose. */
@@ -88,12 +92,14 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 export function readConfig(env: Env): Config {
   const variables = new Variables(env);
   const oidc = readOidc(variables);
+  const host = variables.text('HOST') ?? '127.0.0.1';
+  const publicUrl = variables.url('PUBLIC_URL');
   const indexMaxBytes = variables.megabytes('INDEX_MAX_MB', DATABASE_DEFAULTS.indexMaxBytes / BYTES_PER_MB);
   const config: Config = {
-    host: variables.text('HOST') ?? '127.0.0.1',
+    host,
     port: variables.number('PORT', 8080, 65_535),
     metricsPort: variables.isSet('METRICS_PORT') ? variables.number('METRICS_PORT', 0, 65_535) : undefined,
-    publicUrl: variables.url('PUBLIC_URL'),
+    publicUrl,
     dataDir: resolve(variables.text('DATA_DIR') ?? 'data'),
     database: readDatabase(variables, indexMaxBytes),
     policy: readPolicy(variables, oidc),
@@ -107,6 +113,7 @@ export function readConfig(env: Env): Config {
     oidc,
     sessionSecret: readSessionSecret(variables),
     trustProxy: variables.list('TRUST_PROXY', 'addresses or networks such as 10.0.0.0/8', isAddressOrNetwork),
+    ...readOAuth(variables, publicUrl, host),
     corsOrigins: readOrigins(variables),
     outboundAllow: variables
       .list('OUTBOUND_ALLOW', ALLOWANCE_HINT, (item) => readAllowance(item) !== undefined)
@@ -268,6 +275,7 @@ function readPolicy(variables: Variables, oidc: OidcConfig | undefined): Policy 
     },
     registrationsPerHour: variables.number('REGISTRATIONS_PER_HOUR', 600),
     failedRegistrationsPerHour: variables.number('FAILED_REGISTRATIONS_PER_HOUR', 600),
+    clientRegistrationsPerHour: variables.number('CLIENT_REGISTRATIONS_PER_HOUR', 60),
     publicReading: readPublicReading(variables),
     maxEventsPerAgent: variables.number('MAX_EVENTS_PER_AGENT', 100_000),
     maxBytesPerAgent: variables.megabytes('MAX_MB_PER_AGENT', 100),
@@ -284,6 +292,35 @@ function readPolicy(variables: Variables, oidc: OidcConfig | undefined): Policy 
       hostedDomainRequired: oidc !== undefined && isGoogle(oidc.issuer),
     },
   };
+}
+
+/** Sign-in needs a URL that nobody can listen in on, and the whole host, whose /.well-known/ leads to it. */
+function readOAuth(
+  variables: Variables,
+  publicUrl: string | undefined,
+  host: string,
+): Pick<Config, 'oauth' | 'oauthProblem'> {
+  const problem = publicUrl === undefined ? unsafeHost(host) : unsafeUrl(publicUrl);
+  const wanted = variables.choice('OAUTH', ['on', 'off'], problem === undefined ? 'on' : 'off');
+  if (wanted === 'on' && problem !== undefined) variables.problems.push(`OAUTH cannot be on: ${problem}.`);
+  const isChosen = variables.isSet('OAUTH');
+  return { oauth: wanted === 'on', oauthProblem: isChosen ? undefined : problem };
+}
+
+function unsafeHost(host: string): string | undefined {
+  if (isLoopback(host)) return undefined;
+  return 'PUBLIC_URL is not set, and HOST is not a loopback address. Set PUBLIC_URL to an https URL';
+}
+
+function unsafeUrl(publicUrl: string): string | undefined {
+  const { protocol, hostname, pathname } = new URL(publicUrl);
+  if (pathname !== '/') return 'PUBLIC_URL has a path. Clients look for the sign-in at the root of the host';
+  if (protocol === 'https:' || isLoopback(hostname)) return undefined;
+  return 'PUBLIC_URL is http, so others could read access tokens on their way. Set it to an https URL';
+}
+
+function isLoopback(host: string): boolean {
+  return /^(?:localhost|127(?:\.\d+){3}|\[?::1\]?)$/i.test(host);
 }
 
 /** Undefined if it is off; its other variables are checked in any case. */

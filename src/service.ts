@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { VerifyToken } from './domain/administration/admin.ts';
-import { type ConsoleAccess, newSecret } from './domain/administration/session.ts';
+import { newSecret } from './domain/administration/session.ts';
 import type { Clock, Random, Uptime } from './domain/clock-and-random.ts';
 import { AppError, SettingsError, StartError } from './domain/errors.ts';
 import { newUlid } from './domain/ids.ts';
@@ -22,16 +22,17 @@ import { buildServer } from './http/server.ts';
 import { Shutdown } from './http/shutdown.ts';
 import { TOOLS } from './mcp/tools.ts';
 import { Metrics, measureProcess } from './metrics/metrics.ts';
+import { ClientDocuments } from './oauth/client-documents.ts';
 import { localVerifier, newSigningKey, SIGNING_KEY } from './oidc/local-issuer.ts';
 import { profilePictures } from './oidc/picture.ts';
 import { providerVerifier } from './oidc/provider.ts';
-import { SESSION_SECRET, sessionSeal } from './oidc/seal.ts';
+import { newSeal, SESSION_SECRET, sessionSeal } from './oidc/seal.ts';
 import { providerSignIn } from './oidc/sign-in.ts';
 import { Outbound } from './outbound/outbound.ts';
 import { logFailure, storeLog } from './store-log.ts';
 import { systemClock, systemRandom, systemUptime, VERSION } from './system.ts';
 import { ClockTrust, describeDoubt } from './usecases/clock-trust.ts';
-import { KeyedQueue } from './usecases/context.ts';
+import { type Context, KeyedQueue } from './usecases/context.ts';
 import { Retention } from './usecases/retention.ts';
 
 const CONSOLE_FOLDER = fileURLToPath(new URL('../web/dist/', import.meta.url));
@@ -88,6 +89,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     consoleFolder: CONSOLE_FOLDER,
     mcp: async (call) => (await loadMcp())(call),
     tools: TOOLS,
+    hasOAuth: config.oauth,
     admission: new Admission(config.clientLimits, config.database && 4 * config.database.poolSize, metrics),
     deadline,
     documents,
@@ -107,6 +109,8 @@ export async function startService(config: Config, options: ServiceOptions): Pro
       ...storeLog(logger),
       ...{ onFatal, metrics, clock },
     });
+    if (config.oauthProblem !== undefined)
+      logger.warn(`Chat clients cannot sign in (OAUTH is off): ${config.oauthProblem}.`);
     const outbound = new Outbound({ issuer: config.oidc?.issuer, allow: config.outboundAllow });
     const access = await openAccess(config, store, clock, random, outbound);
     const edits = new KeyedQueue();
@@ -197,7 +201,7 @@ async function openAccess(
   clock: Clock,
   random: Random,
   outbound: Outbound,
-): Promise<{ verifyToken: VerifyToken; console: ConsoleAccess }> {
+): Promise<Pick<Context, 'verifyToken' | 'console' | 'oauth'>> {
   const { oidc, sessionSecret } = config;
   const verifyToken = await chooseVerifier(config, store, clock);
   const secret = sessionSecret ?? (await store.getSetting(SESSION_SECRET, async () => newSecret(random)));
@@ -209,6 +213,13 @@ async function openAccess(
       sessions: await sessionSeal({ secret, binding, clock }),
       pictures: profilePictures(outbound),
     },
+    oauth: config.oauth
+      ? {
+          pages: await newSeal({ secret, purpose: 'consent 1', binding: [], clock }),
+          remembered: await newSeal({ secret, purpose: 'agent 1', binding: [], clock }),
+          documents: new ClientDocuments({ outbound, store, clock }),
+        }
+      : undefined,
   };
 }
 

@@ -23,6 +23,7 @@ const DEFAULTS: Config = {
     tierLimits: { read: 10_000, readwrite: 10_000, admin: 100_000 },
     registrationsPerHour: 600,
     failedRegistrationsPerHour: 600,
+    clientRegistrationsPerHour: 60,
     publicReading: undefined,
     maxEventsPerAgent: 100_000,
     maxBytesPerAgent: 104_857_600,
@@ -46,6 +47,8 @@ const DEFAULTS: Config = {
   oidc: undefined,
   sessionSecret: undefined,
   trustProxy: [],
+  oauth: true,
+  oauthProblem: undefined,
   corsOrigins: '*',
   outboundAllow: [],
   logLevel: 'info',
@@ -97,6 +100,14 @@ const WHOLE_NUMBERS = [
   '9'.repeat(16),
 ];
 
+const HAS_PATH = 'PUBLIC_URL has a path. Clients look for the sign-in at the root of the host';
+const IS_PLAIN =
+  'PUBLIC_URL is http, so others could read access tokens on their way. Set it to an https URL';
+const NO_PUBLIC_URL: Partial<Config> = {
+  oauth: false,
+  oauthProblem: 'PUBLIC_URL is not set, and HOST is not a loopback address. Set PUBLIC_URL to an https URL',
+};
+
 describe('readConfig', () => {
   it('needs no variable at all', () => assert.deepEqual(readConfig({}), DEFAULTS));
 
@@ -122,16 +133,33 @@ describe('readConfig', () => {
   });
 
   const good: [env: Record<string, string>, result: Partial<Config>][] = [
-    [{ HOST: '0.0.0.0' }, { host: '0.0.0.0' }],
-    [{ HOST: '::' }, { host: '::' }],
-    [{ HOST: 'events.internal' }, { host: 'events.internal' }],
+    [{ HOST: '0.0.0.0' }, { host: '0.0.0.0', ...NO_PUBLIC_URL }],
+    [{ HOST: '::' }, { host: '::', ...NO_PUBLIC_URL }],
+    [{ HOST: 'events.internal' }, { host: 'events.internal', ...NO_PUBLIC_URL }],
     [{ PORT: '0' }, { port: 0 }],
     [{ PORT: '65535' }, { port: 65_535 }],
     [{ METRICS_PORT: '9464' }, { metricsPort: 9464 }],
     [{ METRICS_PORT: '0' }, { metricsPort: 0 }],
     [{ PUBLIC_URL: 'https://events.example.com' }, { publicUrl: 'https://events.example.com' }],
     [{ PUBLIC_URL: 'https://events.example.com/' }, { publicUrl: 'https://events.example.com' }],
-    [{ PUBLIC_URL: 'http://127.0.0.1:8080/base//' }, { publicUrl: 'http://127.0.0.1:8080/base' }],
+    [
+      { PUBLIC_URL: 'http://127.0.0.1:8080/base//' },
+      { publicUrl: 'http://127.0.0.1:8080/base', oauth: false, oauthProblem: HAS_PATH },
+    ],
+    [
+      { PUBLIC_URL: 'http://events.example.com' },
+      { publicUrl: 'http://events.example.com', oauth: false, oauthProblem: IS_PLAIN },
+    ],
+    [
+      { PUBLIC_URL: 'http://events.example.com', OAUTH: 'off' },
+      { publicUrl: 'http://events.example.com', oauth: false },
+    ],
+    [{ PUBLIC_URL: 'http://[::1]:8080' }, { publicUrl: 'http://[::1]:8080' }],
+    [
+      { HOST: '0.0.0.0', PUBLIC_URL: 'https://events.example.com', OAUTH: 'on' },
+      { host: '0.0.0.0', publicUrl: 'https://events.example.com' },
+    ],
+    [{ OAUTH: 'off' }, { oauth: false }],
     [{ DATA_DIR: '/srv/events' }, { dataDir: '/srv/events' }],
     [{ DATA_DIR: 'here/../there' }, { dataDir: resolve('there') }],
     [
@@ -270,7 +298,17 @@ describe('readConfig', () => {
     it(`accepts ${JSON.stringify(env)}`, () => assert.deepEqual(readConfig(env), { ...DEFAULTS, ...result }));
   }
 
+  for (const [name, env] of Object.entries({
+    'without PUBLIC_URL': { HOST: '0.0.0.0' },
+    'at an http URL': { PUBLIC_URL: 'http://events.example.com' },
+    'below a path': { PUBLIC_URL: 'https://example.com/events' },
+  }))
+    it(`refuses OAUTH=on ${name}`, () =>
+      assert.throws(() => readConfig({ ...env, OAUTH: 'on' }), /OAUTH cannot be on: .*PUBLIC_URL/));
+
   const bad: [name: string, values: string[]][] = [
+    ['OAUTH', ['true', '1', 'ON']],
+    ['CLIENT_REGISTRATIONS_PER_HOUR', [...WHOLE_NUMBERS, '1000000001']],
     ['PORT', [...WHOLE_NUMBERS, '65536', 'http']],
     ['METRICS_PORT', [...WHOLE_NUMBERS, '65536', 'http']],
     [

@@ -440,6 +440,8 @@ export interface ErrorStatuses {
   INVALID_TOKEN: 401;
   /** The tier of the key does not permit the operation. */
   INSUFFICIENT_TIER: 403;
+  /** The access token may only read: the person allowed no more (only at /mcp/connect). */
+  INSUFFICIENT_SCOPE: 403;
   /**
    * The agent already has its maximum number of events, this one exceeds their maximum total size, or
    * memory for words is nearly full and the agent uses much of it.

@@ -113,6 +113,9 @@ function isUrl(place: string | undefined): boolean {
   return place?.includes('://') ?? false;
 }
 
+/** Of the longest name. */
+const WIDTH = Math.max(...TABLE_NAMES.map((table) => table.length));
+
 async function moveAll(sides: Sides, screen: Screen, stop: AbortSignal): Promise<'done' | 'stopped'> {
   const { source, target } = sides;
   const whole = new Progress('rows', screen);
@@ -128,7 +131,7 @@ async function moveAll(sides: Sides, screen: Screen, stop: AbortSignal): Promise
     await target.store.finish();
     for (const { table, source: digest } of results) {
       const checksum = `sha256 ${digest.sha256.slice(0, 16)}…`;
-      whole.note(`  ${table.padEnd(14)} ${grouped(digest.rows).padStart(11)}  identical  ${checksum}`);
+      whole.note(`  ${table.padEnd(WIDTH)} ${grouped(digest.rows).padStart(11)}  identical  ${checksum}`);
     }
     whole.note(
       `done in ${whole.seconds.toFixed(1)} s: ${target.name} holds everything, ${source.name} is unchanged`,

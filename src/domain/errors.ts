@@ -17,6 +17,10 @@ export const ERRORS = {
     meaning: 'The bearer token is forged, expired or issued for another service, or the session has ended.',
   },
   INSUFFICIENT_TIER: { status: 403, meaning: 'The tier of the key does not permit the operation.' },
+  INSUFFICIENT_SCOPE: {
+    status: 403,
+    meaning: 'The access token may only read: the person allowed no more (only at /mcp/connect).',
+  },
   EVENT_LIMIT_REACHED: {
     status: 403,
     meaning:
@@ -118,6 +122,7 @@ export const QUOTAS = [
   'mcp_messages',
   'registrations',
   'failed_registrations',
+  'client_registrations',
   'public_reads',
   'client_documents',
   'stored_bytes',

@@ -58,6 +58,15 @@ export const GrantsResponse = Type.Object({
 
 nameShapes({ GrantSummary, GrantsResponse });
 
+/** Scopes as the engines store them. */
+export function encodeScopes(scopes: readonly Scope[]): string {
+  return scopes.join(' ');
+}
+
+export function decodeScopes(stored: string): readonly Scope[] {
+  return stored.split(' ') as Scope[];
+}
+
 export interface GrantRecord {
   readonly grant_id: string;
   readonly client_name: string;
@@ -129,18 +138,19 @@ export interface GrantStore {
   findClient(clientId: string): Promise<ClientRow | undefined>;
 
   /**
-   * Adds a grant that waits for its code to be exchanged, marks its client, if it is a registered one, as used, and removes what exceeds
-   * `MAX_GRANTS`, first those whose codes have expired. False unless the key is a valid key of the active agent.
+   * Adds a grant that waits for its code to be exchanged, and marks its client, if it is a registered one, and its agent as used. Removes
+   * the agent's grants whose codes have expired unused, then what exceeds `MAX_GRANTS`. False unless the key is a valid key of the active
+   * agent.
    */
   addGrant(grant: NewGrant): Promise<boolean>;
   /**
    * Takes the code: the grant now has these tokens. Undefined if anything of the exchange differs from the grant, its code has expired or
-   * was taken, or its agent is not active. A code that was taken before also ends the grant, if nothing else differs.
+   * was taken, or its agent is not active. A code that was taken before also ends the grant, if nothing else differs. Counts as a use.
    */
   exchangeCode(exchange: CodeExchange, tokens: NewTokens, nowMs: number): Promise<TokenHolder | undefined>;
   /** Undefined if the token does not exist, was rotated `ROTATED_MS` ago, its grant is idle, or its agent is not active. */
   findRefreshToken(tokenHash: string, nowMs: number): Promise<TokenHolder | undefined>;
-  /** Adds these tokens to the grant of the refresh token, which counts as rotated from its first use on. False if it works no more. */
+  /** Adds these tokens to the grant of the refresh token, which counts as rotated from its first use on. Counts as a use. False if it works no more. */
   refreshGrant(tokenHash: string, tokens: NewTokens, nowMs: number): Promise<boolean>;
   /** The active agent and the scopes of an access token that has not expired. Of another node's grant also for another second. */
   findAccessToken(tokenHash: string, nowMs: number): Promise<TokenHolder | undefined>;
@@ -156,6 +166,6 @@ export interface GrantStore {
    * audit log, which names the agent. False if the agent has none such; then no entry is written.
    */
   endGrants(agentId: string, grantId?: string, audit?: AuditEntry): Promise<boolean>;
-  /** Removes grants that were last used by this time. Returns their number. */
+  /** Removes a slice of the grants that were last used by this time. Returns its size: 0 if there are none, or another node removes. */
   removeIdleGrants(usedByMs: number): Promise<number>;
 }

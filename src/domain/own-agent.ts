@@ -109,17 +109,19 @@ interface QuotaLeft {
 
 export function describeOwnAgent(
   agent: AgentRecord,
-  key: KeyRecord,
+  key: KeyRecord | undefined,
   quota: QuotaLeft | undefined,
   words: WordShare | undefined,
-): Static<typeof OwnAgentResponse> {
+): Omit<Static<typeof OwnAgentResponse>, 'key'> & { key?: Static<typeof KeySummary> } {
   return {
     agent: summarise(agent),
-    key: {
-      prefix: key.prefix,
-      created_at: formatInstant(key.created_ms),
-      expires_at: key.expires_ms === null ? null : formatInstant(key.expires_ms),
-    },
+    ...(key && {
+      key: {
+        prefix: key.prefix,
+        created_at: formatInstant(key.created_ms),
+        expires_at: key.expires_ms === null ? null : formatInstant(key.expires_ms),
+      },
+    }),
     quota: quota
       ? { limit: quota.limit, remaining: quota.remaining, resets_at: formatInstant(quota.resetMs) }
       : null,

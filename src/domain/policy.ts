@@ -9,6 +9,8 @@ export interface Policy {
   readonly registrationsPerHour: number;
   /** Per client network; 0: no limit. */
   readonly failedRegistrationsPerHour: number;
+  /** OAuth clients that register themselves, per client network; 0: no limit. */
+  readonly clientRegistrationsPerHour: number;
   /** Undefined: whoever reads needs a key. */
   readonly publicReading: PublicReading | undefined;
   /** 0: no limit. */

@@ -15,6 +15,7 @@ import { DAY_MS, HOUR_MS } from './clock-and-random.ts';
 import type { Position } from './events/cursor.ts';
 import type { EventRow } from './events/event.ts';
 import type { NearbyQuery } from './events/nearby.ts';
+import type { GrantStore } from './grants.ts';
 import type { Wire } from './wire.ts';
 
 /** A stored event: encoded once, and sent to clients without parsing. */
@@ -38,7 +39,7 @@ export interface EventDetails extends Position, LastChange {
   readonly lng: number;
 }
 
-/** When a setting expires; the next `setSetting` with an expiry may then remove it. `nowMs` is the time of the call. */
+/** When a setting expires; the next `setSetting` or `getSetting` with an expiry may then remove it. `nowMs` is the time of the call. */
 export interface Expiry {
   readonly atMs: number;
   readonly nowMs: number;
@@ -151,7 +152,7 @@ export interface Quota {
   readonly resetMs: number;
 }
 
-export interface Store {
+export interface Store extends GrantStore {
   readonly engine: 'sqlite' | 'postgres';
 
   /** Whether searches should go to other nodes, because this one still loads events into memory. Once false, it stays false. */
@@ -171,7 +172,8 @@ export interface Store {
   /**
    * Adds the new key. The calling key expires at `callingExpiresMs`, unless it expires earlier, and ends at once if that is
    * not after `nowMs`. Every other key of the agent ends at once, so at most two keys are left. Returns false and changes
-   * nothing unless the calling key is an active key of the active agent.
+   * nothing unless the calling key is an active key of the active agent. With `endGrants`, the agent's grants end; otherwise they belong
+   * to the new key, too.
    */
   rotateKey(
     agentId: string,
@@ -179,8 +181,9 @@ export interface Store {
     newKey: KeyFingerprint,
     nowMs: number,
     callingExpiresMs: number,
+    endGrants?: boolean,
   ): Promise<boolean>;
-  /** Ends the key at once, if it exists. Other nodes may accept it for another second. */
+  /** Ends the key and its grants at once, if it exists. Other nodes may accept it for another second. */
   revokeKey(keyHash: string): Promise<void>;
   /** Records that the agent made a request, with this key. The time of its last use is written later, accurate to 10 seconds. */
   noteUse(agentId: string, nowMs: number, keyHash?: string): void;
@@ -250,14 +253,17 @@ export interface Store {
     audit: AuditEntry,
     options?: DeleteOptions,
   ): Promise<BulkDeleted | 'no-agent' | 'wrong-entry'>;
-  /** Deletes all events of the agent; if `withAgent`, also the agent and its keys. False if it does not exist. */
+  /** Deletes all events of the agent; if `withAgent`, also the agent, its keys and its grants. False if it does not exist. */
   deleteAll(agentId: string, audit: AuditEntry, withAgent: boolean): Promise<boolean>;
   /** Ends the agent's keys with this prefix like `revokeKey`, with an audit entry. False if none was valid. */
   revokeAgentKey(agentId: string, prefix: string, audit: AuditEntry): Promise<boolean>;
-  /** Adds the new key and ends all others of the agent, like `revokeKey`. Returns the agent's tier; undefined if it does not exist. */
+  /**
+   * Adds the new key and ends all others of the agent, like `revokeKey`, and all its grants. Returns the agent's tier; undefined if it does
+   * not exist.
+   */
   replaceAgentKeys(agentId: string, newKey: KeyFingerprint, audit: AuditEntry): Promise<Tier | undefined>;
   /**
-   * One step of an undo: restores the agent with its keys if the entry deleted one, then the next events, as they were. Nothing is
+   * One step of an undo: restores the agent with its keys and grants if the entry deleted one, then the next events, as they were. Nothing is
    * restored twice. Events that cannot be restored are skipped; a later call may restore them. `audit` is the entry of the undo: its
    * target and detail are taken from the entry of the delete, and the first step that restores something writes it.
    */
@@ -277,8 +283,11 @@ export interface Store {
    */
   removeUnusedAgents(registeredByMs: number, audit: AuditEntry): AsyncIterable<number>;
 
-  /** The value of this setting. If there is none, stores the result of `initial`, which may also be called if there is one. */
-  getSetting(name: string, initial: () => Promise<string>): Promise<string>;
+  /**
+   * The value of this setting. If there is none, stores the result of `initial`, which may also be called if there is one. With an expiry,
+   * a new setting has it, and other settings that have expired are removed.
+   */
+  getSetting(name: string, initial: () => Promise<string>, expiry?: Expiry): Promise<string>;
   /** Also finds a setting that has expired but was not removed yet. */
   findSetting(name: string): Promise<string | undefined>;
   /** With an expiry, also removes other settings that have expired. */

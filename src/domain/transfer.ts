@@ -3,6 +3,39 @@
 import { createHash } from 'node:crypto';
 import { type ColumnKind, EVENT_COLUMNS } from './events/event.ts';
 
+/** Columns of grants, which deleted_grants has, too. */
+const GRANT_COLUMNS = {
+  grant_id: 'uuid',
+  agent_id: 'uuid',
+  key_hash: 'text',
+  current_key_hash: 'text',
+  client_id: 'text',
+  client_name: 'text',
+  client_host: 'text',
+  scopes: 'text',
+  created_ms: 'integer',
+  last_used_ms: 'integer',
+  code_hash: 'text',
+  redirect_uri: 'text',
+  code_challenge: 'text',
+  code_expires_ms: 'integer',
+  exchanged_ms: 'integer',
+} as const satisfies Record<string, ColumnKind>;
+
+/** The same of their tokens. */
+const GRANT_TOKEN_COLUMNS = {
+  token_hash: 'text',
+  grant_id: 'uuid',
+  kind: 'text',
+  scopes: 'text',
+  created_ms: 'integer',
+  expires_ms: 'integer',
+} as const satisfies Record<string, ColumnKind>;
+
+/** Names of these columns, for statements. */
+export const GRANT_COLUMN_LIST = Object.keys(GRANT_COLUMNS).join(', ');
+export const GRANT_TOKEN_COLUMN_LIST = Object.keys(GRANT_TOKEN_COLUMNS).join(', ');
+
 /** Every table with its columns, the key first. The order is such that no row refers to a row of a later table. */
 export const TABLES = {
   settings: { name: 'text', value: 'text', expires_ms: 'integer' },
@@ -25,6 +58,15 @@ export const TABLES = {
     expires_ms: 'integer',
     last_used_ms: 'integer',
   },
+  oauth_clients: {
+    client_id: 'text',
+    registered_ms: 'integer',
+    is_used: 'boolean',
+    client_name: 'text',
+    redirect_uris: 'text',
+  },
+  grants: GRANT_COLUMNS,
+  grant_tokens: GRANT_TOKEN_COLUMNS,
   events: { ...Object.fromEntries(EVENT_COLUMNS), json: 'text' },
   audit: {
     audit_id: 'integer',
@@ -59,6 +101,8 @@ export const TABLES = {
     last_used_ms: 'integer',
     audit_id: 'integer',
   },
+  deleted_grants: { ...GRANT_COLUMNS, audit_id: 'integer' },
+  deleted_grant_tokens: { ...GRANT_TOKEN_COLUMNS, audit_id: 'integer' },
 } as const satisfies Record<string, Record<string, ColumnKind>>;
 
 export type Table = keyof typeof TABLES;

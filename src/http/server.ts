@@ -20,8 +20,10 @@ import { asksForHtml, serveFront, serveGuide } from './browser/front.ts';
 import { PAGE_HEADERS, readPage, servePageFiles } from './browser/page-files.ts';
 import { serveDocs } from './browser/reference.ts';
 import { serveSignIn } from './browser/sign-in.ts';
+import { API_CATALOG_PATH, API_CATALOG_TYPE, apiCatalogLink, writeApiCatalog } from './guide/api-catalog.ts';
 import type { ToolName } from './guide/mcp.ts';
 import { type Operation, operationsOf } from './guide/operations.ts';
+import { writeSkill } from './guide/skill.ts';
 import { accessLog, logOnClose, measured, type WriteAccess } from './log/access-log.ts';
 import { faultLog } from './log/fault-log.ts';
 import type { RequestMetrics } from './log/request-metrics.ts';
@@ -34,6 +36,7 @@ import { bind } from './routes/bind.ts';
 import type { Service } from './routes/endpoint.ts';
 import { isLoading, type Readiness, serveHealth, starting } from './routes/health.ts';
 import { type ServeMcp, serveMcp } from './routes/mcp.ts';
+import { type OAuthService, serveOAuth } from './routes/oauth.ts';
 import { DESCRIBED_ROUTES, ROUTES } from './routes/table.ts';
 import type { Shutdown } from './shutdown.ts';
 
@@ -58,6 +61,8 @@ export interface ServerOptions extends Pick<AppOptions, 'trustProxy' | 'newReque
   readonly mcp?: ServeMcp;
   /** Tools of /mcp, listed in the guide. */
   readonly tools?: readonly ToolName[];
+  /** Whether clients of /mcp/connect can sign in. */
+  readonly hasOAuth?: boolean;
   readonly admission?: Admission;
   readonly backlog?: Backlog;
   readonly deadline?: ResponseDeadline;
@@ -76,7 +81,8 @@ const KEPT_REQUESTS = 16;
 
 /** The options with their defaults, and what is made of them. */
 type Server = ServerOptions &
-  Service & {
+  Service &
+  Pick<OAuthService, 'noteError'> & {
     readonly documents: StaticDocuments;
     readonly writeAccess: WriteAccess;
     readonly operations: readonly Operation[];
@@ -86,6 +92,7 @@ export function buildServer(options: ServerOptions): FastifyInstance {
   const { logger, readiness, admission = new Admission(), deadline = new ResponseDeadline() } = options;
   const { publicReading } = options;
   const { backlog = new Backlog({ unreadBytes: admission.limits.unreadBytes }) } = options;
+  const onFault = faultLog(logger);
   const server: Server = {
     ...options,
     admission,
@@ -93,7 +100,15 @@ export function buildServer(options: ServerOptions): FastifyInstance {
     deadline,
     documents: options.documents ?? new StaticDocuments(),
     writeAccess: measured(accessLog(logger, options.logAgent), options.requestMetrics),
-    onFault: faultLog(logger),
+    onFault,
+    noteError: (request, error) => {
+      const shown = toAppError(error);
+      admission.refusals.count(shown);
+      const isFault = shown.code === 'INTERNAL_ERROR' || shown.code === 'UNAVAILABLE';
+      if (isFault && 'context' in readiness()) onFault(request, shown);
+      request.refusal = shown;
+      return shown;
+    },
     context: () => (readiness() as { context: Context }).context,
     publicQuotaOf: publicReading && publicQuotas(publicReading),
     operations: operationsOf(DESCRIBED_ROUTES, publicReading !== undefined),
@@ -146,13 +161,7 @@ function addHooks(app: FastifyInstance, server: Server): void {
     backlog.addPayload(reply, payload);
     done();
   });
-  app.setErrorHandler((error, request, reply) => {
-    const shown = toAppError(error);
-    admission.refusals.count(shown);
-    const isFault = shown.code === 'INTERNAL_ERROR' || shown.code === 'UNAVAILABLE';
-    if (isFault && 'context' in readiness()) server.onFault(request, shown);
-    return sendErrorOrPage(reply, shown);
-  });
+  app.setErrorHandler((error, request, reply) => sendErrorOrPage(reply, server.noteError(request, error)));
   app.setNotFoundHandler((_request, reply) => sendErrorOrPage(reply, routeNotFound()));
 }
 
@@ -166,14 +175,25 @@ function addRoutes(app: FastifyInstance, server: Server): void {
   serveSignIn(app, server);
   serveConsole(app, server);
   if (server.mcp) serveMcp(app, { ...server, serve: server.mcp });
+  if (server.hasOAuth) serveOAuth(app, server);
   for (const route of ROUTES) bind(app, route, server);
 }
 
-function serveDescription(app: FastifyInstance, { documents, operations, baseUrl }: Server): void {
+function serveDescription(app: FastifyInstance, server: Server): void {
+  const { documents, operations, baseUrl, tools = [] } = server;
+  const headers = { 'cache-control': 'no-cache' }; // browsers ask each time whether it is still valid
   documents.serve(app, '/openapi.json', () => {
-    const headers = { 'cache-control': 'no-cache' }; // browsers ask each time whether it is still valid
     const json = JSON.stringify(describeApi(operations, baseUrl()));
     return new StaticDocument(json, 'application/json; charset=utf-8', headers);
+  });
+  documents.serve(
+    app,
+    '/SKILL.md',
+    () => new StaticDocument(writeSkill(baseUrl(), tools), 'text/markdown; charset=utf-8', headers),
+  );
+  documents.serve(app, API_CATALOG_PATH, () => {
+    const link = apiCatalogLink(baseUrl());
+    return new StaticDocument(writeApiCatalog(baseUrl()), API_CATALOG_TYPE, { ...headers, link });
   });
 }
 
@@ -252,13 +272,13 @@ function matches(app: FastifyInstance, method: string, path: string): boolean {
   return app.findRoute({ method: method as HTTPMethods, url: path }) !== null;
 }
 
-const API = /^\/v1(?:[/?]|$)/;
+const API = /^\/(?:v1|\.well-known)(?:[/?]|$)/;
 
 let unknownPage: string | undefined;
 
 /**
- * Sends an error. A browser that opens a URL which does not exist gets a page; other clients get the error as JSON, and below /v1 all
- * do.
+ * Sends an error. A browser that opens a URL which does not exist gets a page; other clients get the error as JSON, and below /v1
+ * and /.well-known all do.
  */
 function sendErrorOrPage(reply: FastifyReply, error: AppError): FastifyReply {
   const { method, pattern, headers, raw } = reply.request;

@@ -12,14 +12,14 @@ import {
 } from '@modelcontextprotocol/server';
 import { AppError, type Issue, MAX_SHOWN_ISSUES } from '../domain/errors.ts';
 import type { Searcher } from '../domain/store.ts';
-import { type KeyHolder, requireWriter, type Spent } from '../usecases/access.ts';
+import { type AgentCaller, requireWriter, type Spent } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 import type { Network } from '../usecases/stored-bytes.ts';
 import { argumentReader } from './schemas.ts';
 import { UNTRUSTED } from './text.ts';
 import { TOOLS } from './tools.ts';
 
-export interface McpCaller extends Pick<KeyHolder, 'agent' | 'keyHash'> {
+export interface McpCaller extends Pick<AgentCaller, 'agent' | 'keyHash'> {
   readonly context: Context;
   readonly network: Network;
   readonly searcher: Searcher;

@@ -11,7 +11,7 @@ import { encodeOwnCursor, readOwnEvents } from '../domain/own-agent.ts';
 import { compile } from '../domain/shape.ts';
 import type { Searcher } from '../domain/store.ts';
 import type { Wire } from '../domain/wire.ts';
-import type { KeyHolder } from '../usecases/access.ts';
+import type { AgentCaller } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 import { createEvent, deleteEvent, findNearby, getEvent, updateEvent } from '../usecases/events.ts';
 import { findOwnEvents, getOwnLimits } from '../usecases/own-agent.ts';
@@ -33,7 +33,7 @@ export interface Tool<Input = unknown> extends ArgumentRules<Input> {
   /** Throws the errors of the use case. */
   run(
     context: Context,
-    caller: KeyHolder,
+    caller: AgentCaller,
     input: Input,
     network: Network,
     searcher: Searcher,

@@ -2,16 +2,9 @@
 // them. What their redirect URIs may be is left to others.
 import type { Clock } from '../domain/clock-and-random.ts';
 import { AppError } from '../domain/errors.ts';
+import type { ClientDocument, ClientDocumentFinder } from '../domain/oauth-access.ts';
 import type { Store } from '../domain/store.ts';
 import { FAILURES, type Fetched, type Outbound } from '../outbound/outbound.ts';
-
-export interface ClientDocument {
-  readonly clientId: string;
-  /** As the client calls itself: any text. */
-  readonly name: string | undefined;
-  /** Any texts, at least one. */
-  readonly redirectUris: readonly string[];
-}
 
 export interface ClientDocumentsOptions {
   readonly outbound: Pick<Outbound, 'get'>;
@@ -43,7 +36,7 @@ interface Entry {
   expiresMs: number;
 }
 
-export class ClientDocuments {
+export class ClientDocuments implements ClientDocumentFinder {
   readonly #options: ClientDocumentsOptions;
   /** By client ID; first the one that was used longest ago. */
   readonly #entries = new Map<string, Entry>();

@@ -16,6 +16,8 @@ import { EVENT_COLUMNS } from '../domain/events/event.ts';
 import type { BulkDeleted, DeleteOptions } from '../domain/store.ts';
 import type { Sql } from './client/driver.ts';
 import { deletesLock, lockDeletesOf } from './events.ts';
+import { keepAccess } from './kept-access.ts';
+import { endGrantsOfKey } from './keys.ts';
 import { AGENT_COLUMNS, DELETED_AGENT_COLUMNS } from './list-statements.ts';
 
 export async function updateAgent(
@@ -142,11 +144,7 @@ async function deleteAgent(sql: Sql, agentId: string, auditId: number, { undo }:
       INSERT INTO deleted_agents (audit_id, ${sql.unsafe(DELETED_AGENT_COLUMNS)})
       SELECT ${auditId}::bigint, ${sql.unsafe(DELETED_AGENT_COLUMNS)} FROM agents
       WHERE agent_id = ${agentId}`;
-    // Moved, not copied: a key that is being revoked must not come back.
-    await sql`
-      WITH gone AS (DELETE FROM keys WHERE agent_id = ${agentId} RETURNING *)
-      INSERT INTO deleted_keys (audit_id, key_hash, prefix, created_ms, expires_ms, last_used_ms)
-      SELECT ${auditId}::bigint, key_hash, prefix, created_ms, expires_ms, last_used_ms FROM gone`;
+    await keepAccess(sql, [{ audit_id: auditId, agent_id: agentId }]);
   }
   if (undo === 'for_good') await sql`DELETE FROM deleted_events WHERE agent_id = ${agentId}`;
   await sql`DELETE FROM agents WHERE agent_id = ${agentId}`;
@@ -162,11 +160,12 @@ export async function revokeAgentKey(
   const [agent] = await sql<{ agent_name: string }[]>`
     SELECT agent_name FROM agents WHERE agent_id = ${agentId} FOR NO KEY UPDATE`;
   if (!agent) return false;
-  const { count } = await sql`
+  const ended = await sql<{ key_hash: string }[]>`
     DELETE FROM keys WHERE agent_id = ${agentId} AND prefix = ${prefix}
-      AND (expires_ms IS NULL OR expires_ms > ${audit.at_ms})`;
-  if (count > 0) await record(sql, audit, { target_name: agent.agent_name, count: 1 });
-  return count > 0;
+      AND (expires_ms IS NULL OR expires_ms > ${audit.at_ms}) RETURNING key_hash`;
+  for (const { key_hash } of ended) await endGrantsOfKey(sql, agentId, key_hash);
+  if (ended.length > 0) await record(sql, audit, { target_name: agent.agent_name, count: 1 });
+  return ended.length > 0;
 }
 
 /** Locks like `revokeAgentKey`. */
@@ -180,6 +179,7 @@ export async function replaceAgentKeys(
     SELECT agent_name, tier FROM agents WHERE agent_id = ${agentId} FOR NO KEY UPDATE`;
   if (!agent) return undefined;
   await sql`DELETE FROM keys WHERE agent_id = ${agentId}`;
+  await sql`DELETE FROM grants WHERE agent_id = ${agentId}`;
   await sql`
     INSERT INTO keys (key_hash, agent_id, prefix, created_ms)
     VALUES (${newKey.hash}, ${agentId}, ${newKey.prefix}, ${audit.at_ms})`;

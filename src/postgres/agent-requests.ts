@@ -1,5 +1,5 @@
 // Requests of agents in the last hour, of all nodes together: each node counts its own, and adds them to a table every few seconds. Also
-// writes the last uses of agents and keys.
+// writes the last uses of agents, keys and grants.
 import { RecentRequests, stepsOfHour } from '../domain/administration/recent-requests.ts';
 import { DAY_MS } from '../domain/clock-and-random.ts';
 import type { LastUses } from '../memory/last-uses.ts';
@@ -79,8 +79,17 @@ export function selectRequests(nowMs: number, put: (value: number, type: string)
 
 type Write = ConstructorParameters<typeof LastUses<Statements>>[0];
 
+/** Tables with `last_used_ms`, and their IDs. */
+const ID_COLUMNS = {
+  agents: ['agent_id', 'uuid'],
+  keys: ['key_hash', 'text COLLATE "C"'],
+  grants: ['grant_id', 'uuid'],
+} as const;
+
+type UsedTable = keyof typeof ID_COLUMNS;
+
 /** Rows that no longer exist count as written. */
-export function writerOf(database: Statements, table: 'agents' | 'keys'): Write {
+export function writerOf(database: Statements, table: UsedTable): Write {
   const statement = statementFor(table);
   return async (used, statements = database) => {
     const rows = JSON.stringify([...used].map(([id, used_ms]) => ({ id, used_ms })));
@@ -92,8 +101,8 @@ export function writerOf(database: Statements, table: 'agents' | 'keys'): Write 
 }
 
 /** Rows locked by another transaction are skipped until the next time: waiting for one would delay all others. */
-function statementFor(table: 'agents' | 'keys'): string {
-  const [id, type] = table === 'agents' ? ['agent_id', 'uuid'] : ['key_hash', 'text COLLATE "C"'];
+function statementFor(table: UsedTable): string {
+  const [id, type] = ID_COLUMNS[table];
   return `WITH sent AS (
       SELECT ${id}, used_ms FROM json_to_recordset($1::text::json) AS sent (id ${type}, used_ms bigint) JOIN ${table} ON ${id} = id
     ),

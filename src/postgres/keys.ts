@@ -6,11 +6,12 @@ import type { KeyFingerprint } from '../domain/api-key.ts';
 import type { LastUses } from '../memory/last-uses.ts';
 import type { Database, Statements } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
-import type { Holder } from './key-cache.ts';
+import type { Held } from './holder-cache.ts';
+import { forgetKey } from './kept-access.ts';
 import { AGENT_COLUMNS } from './list-statements.ts';
 
 /** The active agent that holds the key, expired or not. */
-export async function findHolder(database: Database, keyHash: string): Promise<Holder | undefined> {
+export async function findHolder(database: Database, keyHash: string): Promise<Held<AgentRow> | undefined> {
   const [row] = await database.run(
     'repeatable',
     (sql) => sql<(AgentRow & { expires_ms: number | null })[]>`
@@ -19,13 +20,24 @@ export async function findHolder(database: Database, keyHash: string): Promise<H
   );
   if (!row) return undefined;
   const { expires_ms, ...agent } = row;
-  return { agent, expiresMs: expires_ms };
+  return { holder: agent, agent, expiresMs: expires_ms };
 }
 
-export async function revokeKey(sql: Sql, keyHash: string): Promise<void> {
-  await sql`DELETE FROM keys WHERE key_hash = ${keyHash}`;
-  // Its agent may just have been deleted, and be restored later. A statement of its own, so that it sees what the first one waited for.
-  await sql`DELETE FROM deleted_keys WHERE key_hash = ${keyHash}`;
+/** Runs inside a transaction. Locks the agent before the key, as a rotation does. Returns the agent. */
+export async function revokeKey(sql: Sql, keyHash: string): Promise<string | undefined> {
+  const [agent] = await sql<{ agent_id: string }[]>`
+    SELECT agent_id FROM agents WHERE agent_id = (SELECT agent_id FROM keys WHERE key_hash = ${keyHash}) FOR NO KEY UPDATE`;
+  const { count } = await sql`DELETE FROM keys WHERE key_hash = ${keyHash}`;
+  if (agent && count > 0) await endGrantsOfKey(sql, agent.agent_id, keyHash);
+  // Its agent may just have been deleted, and be restored later. Statements of their own, so that they see what the first one waited for.
+  await forgetKey(sql, keyHash);
+  return agent?.agent_id;
+}
+
+/** Ends the agent's grants that were made with the key, or belong to it since a rotation. The agent is locked. */
+export async function endGrantsOfKey(sql: Sql, agentId: string, keyHash: string): Promise<void> {
+  await sql`
+    DELETE FROM grants WHERE agent_id = ${agentId} AND (key_hash = ${keyHash} OR current_key_hash = ${keyHash})`;
 }
 
 /** An agent and its keys, from one snapshot. `uses` and `keyUses` have what is not written yet. */
@@ -68,6 +80,7 @@ export async function rotateKey(
   newKey: KeyFingerprint,
   nowMs: number,
   callingExpiresMs: number,
+  endGrants = false,
 ): Promise<boolean> {
   const agents = await sql`
     SELECT 1 FROM agents WHERE agent_id = ${agentId} AND is_active FOR NO KEY UPDATE`;
@@ -84,5 +97,7 @@ export async function rotateKey(
   await sql`
     INSERT INTO keys (key_hash, agent_id, prefix, created_ms)
     VALUES (${newKey.hash}, ${agentId}, ${newKey.prefix}, ${nowMs})`;
+  if (endGrants) await sql`DELETE FROM grants WHERE agent_id = ${agentId}`;
+  else await sql`UPDATE grants SET current_key_hash = ${newKey.hash} WHERE agent_id = ${agentId}`;
   return true;
 }

@@ -5,6 +5,7 @@ import { type BulkDeleted, ROWS_PER_SLICE } from '../domain/store.ts';
 import { deleteEvents } from './admin.ts';
 import type { Database } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
+import { keepAccess } from './kept-access.ts';
 import { DELETED_AGENT_COLUMNS } from './list-statements.ts';
 
 /** Number of our advisory lock. */
@@ -101,16 +102,12 @@ async function removeUnusedSlice(
       ${detail}, 0, ${undo ?? null}
     FROM agents WHERE ${isListed} RETURNING audit_id, target AS agent_id`;
   if (isUndoable) {
-    const written = sql`json_to_recordset(${JSON.stringify(entries)}::text::json) AS entries (audit_id bigint, agent_id uuid)`;
     await sql`
       INSERT INTO deleted_agents (audit_id, ${sql.unsafe(DELETED_AGENT_COLUMNS)})
       SELECT audit_id, ${sql.unsafe(DELETED_AGENT_COLUMNS)}
-      FROM agents JOIN ${written} USING (agent_id)`;
-    // Moved, not copied: a key that is being revoked must not come back.
-    await sql`
-      WITH gone AS (DELETE FROM keys WHERE ${isListed} RETURNING *)
-      INSERT INTO deleted_keys (audit_id, key_hash, prefix, created_ms, expires_ms, last_used_ms)
-      SELECT audit_id, key_hash, prefix, created_ms, expires_ms, last_used_ms FROM gone JOIN ${written} USING (agent_id)`;
+      FROM agents JOIN json_to_recordset(${JSON.stringify(entries)}::text::json) AS entries (audit_id bigint, agent_id uuid)
+        USING (agent_id)`;
+    await keepAccess(sql, entries);
   }
   await sql`DELETE FROM agents WHERE ${isListed}`;
   return unused.length;

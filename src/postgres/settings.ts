@@ -6,6 +6,7 @@ export function getSetting(
   database: Database,
   name: string,
   initial: () => Promise<string>,
+  expiry?: Expiry,
 ): Promise<string> {
   return database.operation(async (statements) => {
     const value = await initial();
@@ -13,7 +14,8 @@ export function getSetting(
     const [stored] = await statements.run(
       'repeatable',
       (sql) => sql<[{ readonly value: string }]>`
-        INSERT INTO settings (name, value) VALUES (${name}, ${value})
+        WITH expired AS (DELETE FROM settings WHERE expires_ms <= ${expiry?.nowMs ?? null}::bigint AND name <> ${name})
+        INSERT INTO settings (name, value, expires_ms) VALUES (${name}, ${value}, ${expiry?.atMs ?? null}::bigint)
         ON CONFLICT (name) DO UPDATE SET value = settings.value RETURNING value`,
     );
     return stored.value;

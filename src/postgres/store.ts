@@ -10,6 +10,7 @@ import type { AgentRecord, AgentRow } from '../domain/agent.ts';
 import type { KeyFingerprint } from '../domain/api-key.ts';
 import type { EventRow } from '../domain/events/event.ts';
 import type { NearbyQuery } from '../domain/events/nearby.ts';
+import type { NewGrant, TokenHolder } from '../domain/grants.ts';
 import {
   ACTIVE_WITHIN_MS,
   type CreateOutcome,
@@ -32,7 +33,8 @@ import type { Sql } from './client/driver.ts';
 import { DatabaseSize } from './database-size.ts';
 import { EventCreation } from './event-creation.ts';
 import * as events from './events.ts';
-import { KeyCache } from './key-cache.ts';
+import * as grants from './grants.ts';
+import { HolderCache } from './holder-cache.ts';
 import { findAgentDetails, findHolder, revokeKey, rotateKey } from './keys.ts';
 import { AGENT_COLUMNS } from './list-statements.ts';
 import {
@@ -70,20 +72,24 @@ export class PostgresStore implements Store {
   readonly #words: WordFilling | undefined;
   readonly #size: DatabaseSize | undefined;
   readonly #creation: EventCreation;
-  readonly #keys: KeyCache;
+  readonly #keys: HolderCache<AgentRow>;
+  readonly #tokens: HolderCache<TokenHolder>;
   readonly #quotas: QuotaLeases;
   readonly #uses: LastUses<Statements>;
   readonly #keyUses: LastUses<Statements>;
+  readonly #grantUses: LastUses<Statements>;
   readonly #requests: RequestCounts;
 
   /** Without options, for bulk work: nothing runs in the background. */
   constructor(database: Database, options?: PostgresOptions) {
     this.#database = database;
     this.#creation = new EventCreation(database);
-    this.#keys = new KeyCache(options?.metrics);
+    this.#keys = new HolderCache('keys', options?.metrics);
+    this.#tokens = new HolderCache('access_tokens', options?.metrics);
     this.#quotas = new QuotaLeases(database);
     this.#uses = new LastUses(writerOf(database, 'agents'));
     this.#keyUses = new LastUses(writerOf(database, 'keys'));
+    this.#grantUses = new LastUses(writerOf(database, 'grants'));
     this.#requests = new RequestCounts(database);
     this.#searches = new SqlSearches(database.limits, this.#reads);
     if (!options) return;
@@ -120,6 +126,7 @@ export class PostgresStore implements Store {
     const closed = this.#database.close(async (statements) => {
       await this.#uses.close(statements);
       await this.#keyUses.close(statements);
+      await this.#grantUses.close(statements);
       await this.#requests.close(statements);
     });
     await Promise.all([closed, this.#events?.close()]);
@@ -149,14 +156,16 @@ export class PostgresStore implements Store {
       return await this.#database.transaction('repeatable', (sql) => rotateKey(sql, ...args));
     } finally {
       this.#keys.forgetOf(agentId);
+      this.#tokens.forgetOf(agentId);
     }
   }
 
   async revokeKey(keyHash: string): Promise<void> {
     try {
-      await this.#database.run('repeatable write', (sql) => revokeKey(sql, keyHash));
+      const agentId = await this.#database.transaction('repeatable', (sql) => revokeKey(sql, keyHash));
+      if (agentId !== undefined) this.#tokens.forgetOf(agentId);
     } finally {
-      this.#keys.forgetKey(keyHash);
+      this.#keys.forgetOne(keyHash);
     }
   }
 
@@ -275,7 +284,7 @@ export class PostgresStore implements Store {
 
   async deleteAll(agentId: string, audit: AuditEntry, withAgent: boolean): Promise<boolean> {
     // So that an undo brings back the agent's last use, too.
-    if (withAgent && audit.undo === 'kept') await this.#uses.write();
+    if (withAgent && audit.undo === 'kept') await Promise.all([this.#uses.write(), this.#grantUses.write()]);
     const isDone = await this.#change((sql) => admin.deleteAll(sql, agentId, audit, withAgent));
     if (withAgent) this.#uses.forget(agentId);
     return isDone;
@@ -300,24 +309,93 @@ export class PostgresStore implements Store {
   async *removeUnusedAgents(registeredByMs: number, audit: AuditEntry): AsyncGenerator<number> {
     await this.#uses.write();
     for await (const count of removeUnusedAgents(this.#database, registeredByMs, audit)) {
-      this.#keys.forget();
+      this.#forgetHolders();
       yield count;
       await this.#uses.write();
     }
   }
 
-  getSetting = (name: string, initial: () => Promise<string>) =>
-    settings.getSetting(this.#database, name, initial);
+  addClient: Store['addClient'] = (client) => grants.addClient(this.#database, client);
+  findClient: Store['findClient'] = (clientId) => grants.findClient(this.#database, clientId);
+
+  async addGrant(grant: NewGrant): Promise<boolean> {
+    try {
+      return await this.#database.transaction('repeatable', (sql) => grants.addGrant(sql, grant));
+    } finally {
+      this.#tokens.forgetOf(grant.agent_id);
+    }
+  }
+
+  exchangeCode: Store['exchangeCode'] = async (...args) => {
+    const work = (sql: Sql) => grants.exchangeCode(sql, ...args);
+    const { holder, ended } = await this.#database.transaction('repeatable', work);
+    if (ended !== undefined) this.#tokens.forgetOf(ended);
+    return holder;
+  };
+
+  findRefreshToken: Store['findRefreshToken'] = (...args) => grants.findRefreshToken(this.#database, ...args);
+
+  refreshGrant: Store['refreshGrant'] = async (...args) => {
+    const work = (sql: Sql) => grants.refreshGrant(sql, ...args);
+    const agentId = await this.#database.transaction('repeatable', work);
+    if (agentId !== undefined) this.#tokens.forgetOf(agentId);
+    return agentId !== undefined;
+  };
+
+  findAccessToken: Store['findAccessToken'] = (tokenHash, nowMs) =>
+    this.#tokens.get(tokenHash, nowMs, () => grants.findAccessToken(this.#database, tokenHash));
+
+  noteGrantUse: Store['noteGrantUse'] = (grantId, nowMs) => this.#grantUses.note(grantId, nowMs);
+
+  async endToken(tokenHash: string, clientId: string): Promise<void> {
+    try {
+      const work = (sql: Sql) => grants.endToken(sql, tokenHash, clientId);
+      const agentId = await this.#database.run('repeatable write', work);
+      if (agentId !== undefined) this.#tokens.forgetOf(agentId);
+    } finally {
+      this.#tokens.forgetOne(tokenHash);
+    }
+  }
+
+  listGrants: Store['listGrants'] = async (agentId, nowMs) => {
+    const found = await grants.listGrants(this.#database, agentId, nowMs);
+    return found.map((grant) => ({
+      ...grant,
+      last_used_ms: this.#grantUses.latest(grant.grant_id, grant.last_used_ms)!,
+    }));
+  };
+
+  async endGrants(agentId: string, grantId?: string, audit?: AuditEntry): Promise<boolean> {
+    try {
+      return await this.#database.transaction('once', (sql) =>
+        grants.endGrants(sql, agentId, grantId, audit),
+      );
+    } finally {
+      this.#tokens.forgetOf(agentId);
+    }
+  }
+
+  async removeIdleGrants(usedByMs: number): Promise<number> {
+    await this.#grantUses.write();
+    return grants.removeIdleGrants(this.#database, usedByMs);
+  }
+
+  getSetting: Store['getSetting'] = (...args) => settings.getSetting(this.#database, ...args);
   findSetting = (name: string) => settings.findSetting(this.#database, name);
   setSetting: Store['setSetting'] = (...args) => settings.setSetting(this.#database, ...args);
   referenceTime = () => settings.referenceTime(this.#database);
 
-  /** Runs a change by an administrator in a transaction, and clears the key cache. */
+  /** Runs a change by an administrator in a transaction, and clears the caches of holders. */
   async #change<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     try {
       return await this.#database.transaction('once', work);
     } finally {
-      this.#keys.forget();
+      this.#forgetHolders();
     }
+  }
+
+  #forgetHolders(): void {
+    this.#keys.forget();
+    this.#tokens.forget();
   }
 }

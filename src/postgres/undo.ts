@@ -14,6 +14,7 @@ import { DELETED_COLUMNS, record } from './admin.ts';
 import type { Database } from './client/database.ts';
 import type { Sql } from './client/driver.ts';
 import { lockDeletesOf } from './events.ts';
+import { forgetAccess, restoreAccess } from './kept-access.ts';
 import { DELETED_AGENT_COLUMNS } from './list-statements.ts';
 import { takeRemovalLock } from './removals.ts';
 import { tokenizer, wordsFrom, wordsText } from './words.ts';
@@ -49,17 +50,14 @@ export async function undoDelete(
   return { kind: 'restored', restored, skipped, last, into: written };
 }
 
-/** Brings the agent and its keys back. False if the entry deleted no agent, or it is back already. */
+/** Brings the agent, its keys and its grants back. False if the entry deleted no agent, or it is back already. */
 async function undoAgent(sql: Sql, auditId: number): Promise<boolean> {
   const [agent] = await sql<{ agent_id: string }[]>`
     WITH gone AS (DELETE FROM deleted_agents WHERE audit_id = ${auditId} RETURNING *)
     INSERT INTO agents (${sql.unsafe(DELETED_AGENT_COLUMNS)})
     SELECT ${sql.unsafe(DELETED_AGENT_COLUMNS)} FROM gone RETURNING agent_id`;
   if (!agent) return false;
-  await sql`
-    WITH gone AS (DELETE FROM deleted_keys WHERE audit_id = ${auditId} RETURNING *)
-    INSERT INTO keys (key_hash, agent_id, prefix, created_ms, expires_ms, last_used_ms)
-    SELECT key_hash, ${agent.agent_id}::uuid, prefix, created_ms, expires_ms, last_used_ms FROM gone`;
+  await restoreAccess(sql, { audit_id: auditId, agent_id: agent.agent_id });
   return true;
 }
 
@@ -165,7 +163,7 @@ async function removeSlice(sql: Sql, deletedByMs: number): Promise<number | unde
       SELECT event_id FROM deleted_events WHERE audit_id = ${audit_id} LIMIT ${ROWS_PER_SLICE})`;
   if (count < ROWS_PER_SLICE) {
     await sql`DELETE FROM deleted_agents WHERE audit_id = ${audit_id}`;
-    await sql`DELETE FROM deleted_keys WHERE audit_id = ${audit_id}`;
+    await forgetAccess(sql, audit_id);
     await sql`UPDATE audit SET undo = 'expired' WHERE audit_id = ${audit_id}`;
   }
   return count;

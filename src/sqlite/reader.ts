@@ -9,6 +9,7 @@ import { UNFINISHED_MOVE, unfinishedMove } from '../domain/unfinished-move.ts';
 import { INDEX_COLUMNS, type IndexColumns, type IndexedEvent, readIndexed } from '../memory/index-mapping.ts';
 import { AGENT_COLUMNS, type AgentColumns, agentOf, type ColumnValues } from './columns.ts';
 import { openForReading, readDatabase } from './connection.ts';
+import { ACCESS_TOKENS, type AccessTokenRow } from './threads/grant-reader.ts';
 
 /** Rows read before other requests can run. */
 const ROWS_PER_BATCH = 1_000;
@@ -99,6 +100,16 @@ export class Reader {
     const sql = 'SELECT key_hash, agent_id, expires_ms FROM keys';
     return this.#each<[string, string, number | null]>(sql, ([keyHash, agentId, expiresMs]) =>
       visit(keyHash, agentId, expiresMs ?? undefined),
+    );
+  }
+
+  /** Those that have not expired; the first to expire come first. */
+  eachAccessToken(nowMs: number, visit: (token: AccessTokenRow) => void): Promise<void> {
+    const sql = `${ACCESS_TOKENS} AND expires_ms > ${Math.max(0, nowMs)} ORDER BY expires_ms`;
+    return this.#each<[string, string, string, string, string, number]>(
+      sql,
+      ([token_hash, grant_id, agent_id, client_id, scopes, expires_ms]) =>
+        visit({ token_hash, grant_id, agent_id, client_id, scopes, expires_ms }),
     );
   }
 

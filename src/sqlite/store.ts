@@ -18,6 +18,7 @@ import {
   type BulkDeleted,
   type CreateOutcome,
   type DeleteOptions,
+  type Expiry,
   type FoundRecord,
   type ListedEvent,
   type ListPage,
@@ -39,12 +40,14 @@ import { EventWords } from './event-words.ts';
 import { EventWrites } from './event-writes.ts';
 import { databasePath } from './files/data-folder.ts';
 import { FreeDisk, measureDisk } from './free-disk.ts';
+import { SqliteGrants } from './grants.ts';
 import { KeyOwners } from './key-owners.ts';
 import { OpenFolder, startErrorOf } from './open-folder.ts';
 import type { SqliteOptions } from './options.ts';
 import { QuotaWindows } from './quota-windows.ts';
 import { Reader } from './reader.ts';
 import { RowRemoval } from './row-removal.ts';
+import type { EndedAccess } from './threads/admin-writes.ts';
 import type { ReaderCalls } from './threads/reader-worker.ts';
 import type { UndoneSlice } from './threads/undo.ts';
 import type { WriterClient } from './threads/writer-client.ts';
@@ -72,6 +75,13 @@ export class SqliteStore implements Store {
   readonly #uses = new LastUses((used) => this.#writer.run('touchAgents', [used], () => undefined));
   readonly #keyUses = new LastUses((used) => this.#writer.run('touchKeys', [used], () => undefined));
   readonly #requests = new RecentRequests();
+  readonly #grants = new SqliteGrants({
+    findAgent: (agentId) => this.#agents.get(agentId),
+    read: (name, ...args) => this.#operations.run(() => this.#read(name, ...args)),
+    write: (name, args, apply) => this.#write(name, args, apply),
+    grow: (name, args, apply) => this.#grow(name, args, apply),
+    finish: (name, args, apply) => this.#writer.run(name, args, apply),
+  });
   /** Time of the newest write before this process started. */
   #newestWriteMs: number | undefined;
 
@@ -128,7 +138,7 @@ export class SqliteStore implements Store {
     this.#words.close();
     this.#disk.close();
     await this.#removal.close();
-    await Promise.all([this.#uses.close(), this.#keyUses.close()]);
+    await Promise.all([this.#uses.close(), this.#keyUses.close(), this.#grants.close()]);
     this.#reader.close();
     await this.#opened.close();
   }
@@ -149,12 +159,16 @@ export class SqliteStore implements Store {
     const [agentId, callingKeyHash, newKey] = args;
     return this.#write('rotateKey', args, (rotated) => {
       if (rotated) this.#keys.rotate(agentId, callingKeyHash, newKey.hash, rotated);
+      this.#grants.ended(rotated?.endedGrants ?? []);
       return rotated !== undefined;
     });
   }
 
   revokeKey(keyHash: string): Promise<void> {
-    return this.#write('revokeKey', [keyHash], () => this.#keys.remove(keyHash));
+    return this.#write('revokeKey', [keyHash], (endedGrants) => {
+      this.#keys.remove(keyHash);
+      this.#grants.ended(endedGrants);
+    });
   }
 
   noteUse(agentId: string, nowMs: number, keyHash?: string): void {
@@ -280,7 +294,8 @@ export class SqliteStore implements Store {
 
   async deleteAll(agentId: string, audit: AuditEntry, withAgent: boolean): Promise<boolean> {
     // Last uses are written first, so that an undo restores them, too.
-    if (withAgent && audit.undo === 'kept') await Promise.all([this.#uses.write(), this.#keyUses.write()]);
+    if (withAgent && audit.undo === 'kept')
+      await Promise.all([this.#uses.write(), this.#keyUses.write(), this.#grants.writeUses()]);
     return this.#write('deleteAll', [agentId, audit, withAgent], (upToRow) => {
       if (withAgent) this.#forgetAgent(agentId);
       if (upToRow === undefined) return false;
@@ -321,16 +336,16 @@ export class SqliteStore implements Store {
   }
 
   revokeAgentKey(agentId: string, prefix: string, audit: AuditEntry): Promise<boolean> {
-    return this.#write('revokeAgentKey', [agentId, prefix, audit], (removed) => {
-      for (const keyHash of removed) this.#keys.remove(keyHash);
-      return removed.length > 0;
+    return this.#write('revokeAgentKey', [agentId, prefix, audit], (ended) => {
+      this.#forgetAccess(ended);
+      return ended.keys.length > 0;
     });
   }
 
   replaceAgentKeys(agentId: string, newKey: KeyFingerprint, audit: AuditEntry): Promise<Tier | undefined> {
     return this.#write('replaceAgentKeys', [agentId, newKey, audit], (ended) => {
       if (!ended) return undefined;
-      for (const keyHash of ended) this.#keys.remove(keyHash);
+      this.#forgetAccess(ended);
       this.#keys.put(newKey.hash, agentId, undefined);
       return this.#agents.get(agentId)?.tier;
     });
@@ -362,16 +377,29 @@ export class SqliteStore implements Store {
     }
   }
 
-  getSetting(name: string, initial: () => Promise<string>): Promise<string> {
+  getSetting(name: string, initial: () => Promise<string>, expiry?: Expiry): Promise<string> {
     return this.#operations.run(async () => {
       const found = await this.#read('findSetting', name);
-      return found ?? this.#writer.run('addSetting', [name, await initial()], (value) => value);
+      return found ?? this.#writer.run('addSetting', [name, await initial(), expiry], (value) => value);
     });
   }
 
   findSetting = (name: string) => this.#operations.run(() => this.#read('findSetting', name));
   setSetting: Store['setSetting'] = (...args) => this.#write('setSetting', args, () => {});
   referenceTime = async () => ({ of: 'newest write', ms: this.#newestWriteMs }) as const;
+
+  addClient: Store['addClient'] = (...args) => this.#grants.addClient(...args);
+  findClient: Store['findClient'] = (...args) => this.#grants.findClient(...args);
+  addGrant: Store['addGrant'] = (...args) => this.#grants.addGrant(...args);
+  exchangeCode: Store['exchangeCode'] = (...args) => this.#grants.exchangeCode(...args);
+  findRefreshToken: Store['findRefreshToken'] = (...args) => this.#grants.findRefreshToken(...args);
+  refreshGrant: Store['refreshGrant'] = (...args) => this.#grants.refreshGrant(...args);
+  findAccessToken: Store['findAccessToken'] = (...args) => this.#grants.findAccessToken(...args);
+  noteGrantUse: Store['noteGrantUse'] = (...args) => this.#grants.noteGrantUse(...args);
+  endToken: Store['endToken'] = (...args) => this.#grants.endToken(...args);
+  listGrants: Store['listGrants'] = (...args) => this.#grants.listGrants(...args);
+  endGrants: Store['endGrants'] = (...args) => this.#grants.endGrants(...args);
+  removeIdleGrants: Store['removeIdleGrants'] = (...args) => this.#grants.removeIdleGrants(...args);
 
   /** Runs a writer call that needs disk space. */
   #grow: WriterClient['run'] = (name, args, apply) => {
@@ -394,6 +422,7 @@ export class SqliteStore implements Store {
   async #load(nowMs: number, onProgress: (done: number, total: number) => void): Promise<void> {
     for (const agent of await this.listAgents()) this.#agents.set(agent.agent_id, agent);
     await this.#reader.eachKey((keyHash, agentId, expiresMs) => this.#keys.put(keyHash, agentId, expiresMs));
+    await this.#reader.eachAccessToken(nowMs, (token) => this.#grants.load(token));
     this.#newestWriteMs = this.#reader.newestWriteMs();
     const total = this.#reader.countEvents();
     const loader = this.#memory.loader(total, nowMs);
@@ -412,15 +441,22 @@ export class SqliteStore implements Store {
   #forgetAgent(agentId: string): void {
     this.#agents.delete(agentId);
     this.#keys.removeOf(agentId);
+    this.#grants.agentDeleted(agentId);
     this.#uses.forget(agentId);
   }
 
-  #applyUndo({ agent, keys, events }: UndoneSlice, words: ReadonlyMap<string, Words>): void {
+  #forgetAccess({ keys, grants }: EndedAccess): void {
+    for (const keyHash of keys) this.#keys.remove(keyHash);
+    this.#grants.ended(grants);
+  }
+
+  #applyUndo({ agent, keys, accessTokens, events }: UndoneSlice, words: ReadonlyMap<string, Words>): void {
     if (agent) {
       const { last_used_ms: _, event_count: __, ...row } = this.#toAgent(agent);
       this.#agents.set(row.agent_id, row);
       for (const { key_hash, expires_ms } of keys)
         this.#keys.put(key_hash, row.agent_id, expires_ms ?? undefined);
+      for (const token of accessTokens) this.#grants.load(token);
     }
     for (const event of events) this.#memory.putIndexed(event, words.get(event.id)!);
   }

@@ -1,8 +1,9 @@
 // Access control: API keys, quotas, tiers and administrators' tokens.
 import { type Identity, isAdministrator } from '../domain/administration/admin.ts';
 import { type AgentRow, mayWrite } from '../domain/agent.ts';
-import { findKeyHash } from '../domain/api-key.ts';
+import { findKeyHash, hashApiKey, isApiKey } from '../domain/api-key.ts';
 import { AppError, type RefusedBy } from '../domain/errors.ts';
+import type { TokenHolder } from '../domain/grants.ts';
 import type { Quota } from '../domain/store.ts';
 import type { Context } from './context.ts';
 
@@ -12,12 +13,18 @@ export interface Spent extends Quota {
   readonly resetSeconds: number;
 }
 
-/** A caller and the key that it used, for operations on the key itself. */
-export interface KeyHolder {
+/** An agent that calls with a key or, at /mcp/connect, with an access token. */
+export interface AgentCaller {
   readonly agent: AgentRow;
-  readonly keyHash: string;
+  /** Undefined with an access token. */
+  readonly keyHash: string | undefined;
   /** After the request; undefined if there is no limit. */
   readonly quota: Spent | undefined;
+}
+
+/** A caller and the key that it used, for operations on the key itself. */
+export interface KeyHolder extends AgentCaller {
+  readonly keyHash: string;
 }
 
 /** Finds the agent that holds the key. Throws MISSING_API_KEY or INVALID_API_KEY. */
@@ -47,6 +54,35 @@ export async function authenticateAgent(
   return { agent, keyHash };
 }
 
+/** Finds who holds the access token. Throws MISSING_TOKEN or INVALID_TOKEN. */
+export async function authenticateToken(
+  { store, clock }: Context,
+  token: string | undefined,
+): Promise<TokenHolder> {
+  if (!token) {
+    throw new AppError(
+      'MISSING_TOKEN',
+      'The access token is missing. This URL is for clients that sign in: add it to one without a key or header. With an API key, use /mcp.',
+    );
+  }
+  const nowMs = clock();
+  const holder = ACCESS_TOKEN.test(token) ? await store.findAccessToken(hashApiKey(token), nowMs) : undefined;
+  if (!holder) {
+    throw new AppError(
+      'INVALID_TOKEN',
+      isApiKey(token)
+        ? 'This is an API key. Use it at /mcp; this URL takes only access tokens of clients that sign in.'
+        : 'The access token has expired or was revoked. Refresh it, or sign in again.',
+    );
+  }
+  store.noteUse(holder.agent.agent_id, nowMs);
+  store.noteGrantUse(holder.grant_id, nowMs);
+  return holder;
+}
+
+/** An access token as oauth/token-endpoint.ts makes it. */
+const ACCESS_TOKEN = /^lea_[A-Za-z0-9_-]{43}$/;
+
 /** Counts (1) or only reads (0) a request of the agent. Undefined if there is no limit. */
 export function spendRequest(context: Context, agent: AgentRow, cost: 0 | 1 = 1): Promise<Spent | undefined> {
   return spend(context, agent.agent_id, context.policy.tierLimits[agent.tier], cost);
@@ -67,6 +103,11 @@ export function spendRegistration(
   cost: 0 | 1,
 ): Promise<Spent | undefined> {
   return spend(context, `network ${network}`, context.policy.registrationsPerHour, cost);
+}
+
+/** Counts a client that registers itself, for the client's network. Undefined if there is no limit. */
+export function spendClientRegistration(context: Context, network: string): Promise<Spent | undefined> {
+  return spend(context, `client-registration ${network}`, context.policy.clientRegistrationsPerHour, 1);
 }
 
 /** Counts (1) or only reads (0) the failed registrations of the client's network. Undefined if there is no limit. */

@@ -2,6 +2,7 @@
 import type { VerifyToken } from '../domain/administration/admin.ts';
 import type { ConsoleAccess } from '../domain/administration/session.ts';
 import type { Clock, Random } from '../domain/clock-and-random.ts';
+import type { OAuthAccess } from '../domain/oauth-access.ts';
 import type { Policy } from '../domain/policy.ts';
 import type { AgentStore, Store } from '../domain/store.ts';
 
@@ -12,6 +13,8 @@ export interface Context {
   readonly policy: Policy;
   readonly verifyToken: VerifyToken;
   readonly console: ConsoleAccess;
+  /** Undefined: clients cannot sign in. */
+  readonly oauth?: OAuthAccess | undefined;
   /** Queues the updates of one event, so that they do not conflict and retry in the store. */
   readonly edits: KeyedQueue;
 }

@@ -14,20 +14,20 @@ import { AppError } from '../domain/errors.ts';
 import { newUuid } from '../domain/ids.ts';
 import { describeOwnAgent, type OwnAgentResponse } from '../domain/own-agent.ts';
 import type { ListedEvent, ListPage } from '../domain/store.ts';
-import { type KeyHolder, requireQuota, spendRegistration } from './access.ts';
+import { type AgentCaller, type KeyHolder, requireQuota, spendRegistration } from './access.ts';
 import type { Context } from './context.ts';
 
-/** Throws RATE_LIMITED. */
+/** `api_key` is a new key. Throws RATE_LIMITED. */
 export async function register(
   context: Context,
   network: string,
   { email, agent_name }: Static<typeof RegisterRequest>,
+  api_key = newApiKey(context.random),
 ): Promise<Static<typeof RegisterResponse>> {
   requireQuota(await spendRegistration(context, network, 1), 'quota registrations');
   const { store, clock, random, policy } = context;
   const nowMs = clock();
   const tier = policy.registrationTier;
-  const api_key = newApiKey(random);
   const key = fingerprint(api_key);
   const agent_id = newUuid(nowMs, random);
   await store.addAgent({ agent_id, email, agent_name, tier, is_active: true, created_ms: nowMs }, key);
@@ -39,22 +39,22 @@ export async function getOwnAgent(
   context: Context,
   caller: KeyHolder,
 ): Promise<Static<typeof OwnAgentResponse>> {
-  const { agent, key, words } = await findOwnDetails(context, caller);
-  return describeOwnAgent(agent, key, caller.quota, words);
+  const { agent, key = keyEnded(), words } = await findOwnDetails(context, caller);
+  return describeOwnAgent(agent, key, caller.quota, words) as Static<typeof OwnAgentResponse>;
 }
 
-/** The same, with what it has stored of what it may. Throws INVALID_API_KEY if the key ended meanwhile. */
-export async function getOwnLimits(context: Context, caller: KeyHolder): Promise<Static<typeof OwnLimits>> {
-  const { key, ...details } = await findOwnDetails(context, caller);
+/** The same, with what it has stored of what it may, also for a caller without a key. Throws INVALID_API_KEY if its key ended meanwhile. */
+export async function getOwnLimits(context: Context, caller: AgentCaller): Promise<Static<typeof OwnLimits>> {
+  const details = await findOwnDetails(context, caller);
+  const key = details.key ?? (caller.keyHash === undefined ? undefined : keyEnded());
   const own = describeOwnAgent(details.agent, key, caller.quota, details.words);
   return { ...own, limits: describeStored(details, context.policy) };
 }
 
 /** The caller's details and its key. */
-async function findOwnDetails({ store, clock }: Context, { agent, keyHash }: KeyHolder) {
-  const details = await store.findAgentDetails(agent.agent_id, clock());
-  const key = details?.keys.find(({ key_hash }) => key_hash === keyHash);
-  return details && key ? { ...details, key } : keyEnded();
+async function findOwnDetails({ store, clock }: Context, { agent, keyHash }: AgentCaller) {
+  const details = (await store.findAgentDetails(agent.agent_id, clock())) ?? keyEnded();
+  return { ...details, key: details.keys.find(({ key_hash }) => key_hash === keyHash) };
 }
 
 export function findOwnEvents(

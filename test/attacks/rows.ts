@@ -7,6 +7,7 @@ import { largeCreates } from './rows/large-creates.ts';
 import { linkedDataHeads } from './rows/linked-data-heads.ts';
 import { eventsOfManyFields, registrationsOfManyFields } from './rows/many-fields.ts';
 import { manyWords, mixedWords } from './rows/many-words.ts';
+import { oauthRequests } from './rows/oauth.ts';
 import { ownEvents } from './rows/own-events.ts';
 import { pipelinedRequests } from './rows/pipelined-requests.ts';
 import { abandonedPrefixSearches, prefixSearches } from './rows/prefix-searches.ts';
@@ -30,6 +31,7 @@ export const ROWS = {
   ownEvents,
   toolCalls,
   signInCallbacks,
+  oauthRequests,
   largeCreates,
   manyWords,
   mixedWords,

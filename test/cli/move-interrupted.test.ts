@@ -201,7 +201,7 @@ describe('a move', () => {
     assert.ok(
       (await differing())?.endsWith(`, events (${size} rows in the source, ${size - 1} in the target)`),
     );
-    await change('TRUNCATE settings, agents, keys, events, audit');
+    await change('TRUNCATE settings, agents, keys, grants, grant_tokens, events, audit');
     assertMoved(await runHere(...move));
     assert.deepEqual(await dumpDatabase(url), source);
   });

@@ -4,9 +4,12 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import postgres from 'postgres';
 import { readConfig } from '../../src/config.ts';
+import { fingerprint } from '../../src/domain/api-key.ts';
 import type { EventRow } from '../../src/domain/events/event.ts';
 import { openBulkReader, openStore } from '../../src/engines.ts';
 import { execute, readRows } from '../sqlite/files.ts';
+import { addGrant, newClient, newGrantOf, newTokens } from '../store/grant-rows.ts';
+import { addAgent, auditOf, NOW_MS } from '../store/rows.ts';
 import { runHere, startHere } from '../support/command.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { type Ended, launch, type RunningProcess } from '../support/process.ts';
@@ -16,11 +19,16 @@ const ORDER = {
   settings: 'name',
   agents: 'agent_id',
   keys: 'key_hash',
+  oauth_clients: 'client_id',
+  grants: 'grant_id',
+  grant_tokens: 'token_hash',
   events: 'event_id',
   audit: 'audit_id',
   deleted_events: 'event_id',
   deleted_agents: 'audit_id',
   deleted_keys: 'key_hash',
+  deleted_grants: 'grant_id',
+  deleted_grant_tokens: 'token_hash',
 };
 type Name = keyof typeof ORDER;
 export type Dump = Record<Name, Record<string, unknown>[]>;
@@ -33,7 +41,7 @@ function dumpOf(read: (name: Name) => Record<string, unknown>[]): Dump {
     Object.fromEntries(
       Object.entries(row)
         .filter(([name]) => !OWN_COLUMNS.has(name))
-        .map(([name, value]) => [name, name === 'is_active' ? Boolean(value) : value])
+        .map(([name, value]) => [name, name === 'is_active' || name === 'is_used' ? Boolean(value) : value])
         .sort(([a], [b]) => (a! < b! ? -1 : 1)),
     );
   const names = Object.keys(ORDER) as Name[];
@@ -212,7 +220,26 @@ export interface World {
   readonly token: string;
 }
 
-/** A data folder with agents of every tier, an inactive one, events of every kind, and an audit log with gaps. */
+/** Grants with tokens of every kind, one that waits for its exchange, and those of an agent that was deleted. */
+async function addGrants(folder: string, readKey: string): Promise<void> {
+  const store = await openStore(readConfig({ DATA_DIR: folder }), 0);
+  const key = fingerprint(readKey);
+  const agent = (await store.findAgentByKey(key.hash, 0))!;
+  const client = newClient({ client_name: "Zoë's 😀", redirect_uris: ['cursor://"ä"', 'http://[::1]/'] });
+  await store.addClient(client);
+  await store.addClient(newClient());
+  const { client_id } = client;
+  const { tokens } = await addGrant(store, agent, key, { client_id, client_host: null });
+  await store.refreshGrant(tokens.refresh_hash, newTokens(NOW_MS, { scopes: ['read'] }), NOW_MS);
+  await store.addGrant(newGrantOf(agent, key, { scopes: ['read'] }));
+  const gone = await addAgent(store);
+  await addGrant(store, gone.agent, gone.key);
+  const { agent_id } = gone.agent;
+  await store.deleteAll(agent_id, { ...auditOf('delete_agent', agent_id), undo: 'kept' }, true);
+  await store.close();
+}
+
+/** A data folder with agents of every tier, an inactive one, events of every kind, an audit log with gaps, and grants. */
 export async function makeWorld(): Promise<World> {
   const service = await startTestService();
   const admin = await service.newAdministrator();
@@ -235,6 +262,7 @@ export async function makeWorld(): Promise<World> {
     assert.equal((await admin.patch(`/v1/admin/agents/${agent_id}`, change)).status, 200);
   }
   await service.close();
+  await addGrants(service.folder, keys.read!);
   execute(
     databaseOf(service.folder),
     `UPDATE keys SET expires_ms = 4102444800123 WHERE agent_id = '${agentIds[0]}';

@@ -32,9 +32,12 @@ describe('settings of MCP clients', () => {
     text
       .replaceAll('http://127.0.0.1:8080', service.url)
       .replaceAll('/path/to/local-events', ROOT)
-      .replaceAll(/lev_…|\$\{(?:env:LOCAL_EVENTS_API_KEY|input:local-events-key)\}/g, key);
+      .replaceAll(
+        /lev_…|\$\{(?:env:LOCAL_EVENTS_API_KEY|input:local-events-key)\}|\$LOCAL_EVENTS_API_KEY/g,
+        key,
+      );
 
-  const documents = { 'README.md': 0, 'docs/mcp.md': 4 };
+  const documents = { 'README.md': 0, 'docs/mcp.md': 5 };
   for (const [document, expected] of Object.entries(documents)) {
     const settings = blocksOf(document, 'json').filter((block) => block.includes('ervers"'));
 

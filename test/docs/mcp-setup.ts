@@ -12,6 +12,8 @@ import { temporaryFolder } from '../support/service.ts';
 export interface Setting {
   readonly type?: string;
   readonly url?: string;
+  /** As Gemini CLI calls it. */
+  readonly httpUrl?: string;
   readonly headers?: Record<string, string>;
   readonly command?: string;
   readonly args?: string[];
@@ -19,7 +21,14 @@ export interface Setting {
 }
 
 /** Connects with the client's default revision. */
-export async function connectBy({ url, headers, command, args, env }: Setting): Promise<McpClient> {
+export async function connectBy({
+  httpUrl,
+  url = httpUrl,
+  headers,
+  command,
+  args,
+  env,
+}: Setting): Promise<McpClient> {
   const client = new Client({ name: 'settings', version: '1.0.0' });
   const transport =
     url === undefined

@@ -11,9 +11,9 @@ import { temporaryFolder, useTestService } from '../support/service.ts';
 const read = (document: string) => readFileSync(new URL(`../../docs/${document}`, import.meta.url), 'utf8');
 
 const blocksIn = (document: string, language: string) =>
-  [...read(document).matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(
-    (match) => match[1]!,
-  );
+  [...read(document).matchAll(/^```(\w*)\n(.*?)^```$/gms)]
+    .filter((match) => match[1] === language)
+    .map((match) => match[2]!);
 
 describe('messages in the documents', () => {
   const service = useTestService();

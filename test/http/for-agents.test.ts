@@ -79,7 +79,15 @@ describe('the guide for agents', () => {
 
   it('names only URLs that exist', async () => {
     const described = Object.keys(api.paths).map((path) => path.replaceAll(/\{\w+\}/g, '[^/]+'));
-    const served = ['/openapi.json', '/docs', '/for-agents', '/llms.txt', '/mcp'];
+    const served = [
+      '/openapi.json',
+      '/docs',
+      '/for-agents',
+      '/llms.txt',
+      '/mcp',
+      '/SKILL.md',
+      '/.well-known/api-catalog',
+    ];
     const known = new RegExp(`^(?:${[...described, ...served].join('|')})?$`);
     for (const content of [text, page]) {
       const named = [...content.matchAll(/https:\/\/events\.example\.org([^\s"'`)<?&]*)/g)].map(

@@ -75,6 +75,23 @@ describe('a URL that does not exist', () => {
     assertPlainError(await service.client.with(BROWSER).post('/nothing', {}), 404, 'NOT_FOUND');
   });
 
+  it('is JSON in a browser, too, below /.well-known', async () => {
+    for (const name of [
+      '',
+      '/',
+      '/nothing',
+      '/oauth-authorization-server',
+      '/openid-configuration',
+      '/%zz',
+      '?x',
+    ]) {
+      const url = `/.well-known${name}`;
+      assertPlainError(await service.client.with(BROWSER).get(url), 404, 'NOT_FOUND');
+    }
+    const page = await service.client.with(BROWSER).get('/.well-known-not/nothing');
+    assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8');
+  });
+
   it('is JSON in a browser, too, below /v1: unknown paths, and events that do not exist', async () => {
     const agent = await service.newAgent();
     for (const url of ['/v1', '/v1/', '/v1/nothing?x', '/v1/%zz'])

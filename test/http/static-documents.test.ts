@@ -23,8 +23,8 @@ const FILES = [
   'key.js',
   'theme.js',
 ];
-const LARGE = ['/openapi.json', '/docs', '/llms.txt', '/for-agents', ...FILES.map(fileUrl)];
-const SMALL = [fileUrl('icon.svg'), '/admin', '/admin/audit'];
+const LARGE = ['/openapi.json', '/docs', '/llms.txt', '/for-agents', '/SKILL.md', ...FILES.map(fileUrl)];
+const SMALL = [fileUrl('icon.svg'), '/.well-known/api-catalog', '/admin', '/admin/audit'];
 
 const DECODERS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   br: brotliDecompressSync,

@@ -91,7 +91,9 @@ describe('a newer schema', () => {
     await reading(OURS);
     await assertRefused(
       reading(later(COMPATIBLE, 'CREATE TABLE later ();')),
-      /older version of local-events \(schema 2\).* Start the service once\.$/,
+      new RegExp(
+        `older version of local-events \\(schema ${OURS.length + 1}\\).* Start the service once\\.$`,
+      ),
     );
     assert.equal((await side.sql`SELECT * FROM schema_version`)[0]!.names.length, OURS.length + 1);
   });

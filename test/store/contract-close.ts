@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Store } from '../../src/domain/store.ts';
+import { exchangeOf, newClient, newGrantOf, newTokens } from './grant-rows.ts';
 import { addAgent, addEvent, auditOf, NOW_MS, newAgentRow, newEventRow, newKey, search } from './rows.ts';
 
 const LIST = { q: '', after: undefined, limit: 10, when: 'all' } as const;
@@ -79,6 +80,16 @@ export function closeContract(open: () => Promise<Store>): void {
       countCreated: () => store.countCreated([NOW_MS]),
       updateAgent: () => store.updateAgent(agent_id, { tier: 'read' }, auditOf('update_agent', agent_id)),
       deleteAgent: () => store.deleteAll(agent_id, auditOf('delete_agent', agent_id), true),
+      addClient: () => store.addClient(newClient()),
+      findClient: () => store.findClient('ada'),
+      addGrant: () => store.addGrant(newGrantOf(agent, key)),
+      exchangeCode: () => store.exchangeCode(exchangeOf(newGrantOf(agent, key)), newTokens(), NOW_MS),
+      findRefreshToken: () => store.findRefreshToken('ada', NOW_MS),
+      refreshGrant: () => store.refreshGrant('ada', newTokens(), NOW_MS),
+      endToken: () => store.endToken('ada', 'ada'),
+      listGrants: () => store.listGrants(agent_id, NOW_MS),
+      endGrants: () => store.endGrants(agent_id),
+      removeIdleGrants: () => store.removeIdleGrants(NOW_MS),
       getSetting: () => store.getSetting('late', async () => 'words'),
     };
     const outcomesOf = () =>

@@ -58,6 +58,16 @@ export function settingContract(store: () => Store): void {
     ]);
   });
 
+  it('gives parallel callers the same value with an expiry, and removes others that have expired', async () => {
+    const take = (name: string, value: string, nowMs: number) =>
+      store().getSetting(name, async () => value, { atMs: nowMs + HOUR_MS, nowMs });
+    const values = await Promise.all(Array.from({ length: 20 }, (_, at) => take('once', `${at}`, NOW_MS)));
+    assert.equal(new Set(values).size, 1);
+    await take('twice', 'x', NOW_MS + 1);
+    assert.equal(await take('thrice', 'y', NOW_MS + HOUR_MS), 'y');
+    assert.deepEqual(await find('once', 'twice', 'thrice'), [undefined, 'x', 'y']);
+  });
+
   it('takes a new expiry with a new value, of several at once', async () => {
     await set('again', LATER_MS);
     await Promise.all(['again', 'one', 'one', 'two'].map((name) => set(name, LATER_MS + HOUR_MS)));

@@ -11,9 +11,12 @@ import { agentContract } from './contract-agents.ts';
 import { allEventsContract } from './contract-all-events.ts';
 import { auditContract } from './contract-audit.ts';
 import { auditFilterContract } from './contract-audit-filters.ts';
+import { clientContract } from './contract-clients.ts';
 import { closeContract } from './contract-close.ts';
 import { eventListContract } from './contract-event-lists.ts';
 import { eventContract } from './contract-events.ts';
+import { grantEndContract } from './contract-grant-ends.ts';
+import { grantContract } from './contract-grants.ts';
 import { keyContract } from './contract-keys.ts';
 import { oracleContract, pageContract } from './contract-pages.ts';
 import { quotaContract } from './contract-quotas.ts';
@@ -45,6 +48,9 @@ export function storeContract(name: string, open: OpenStore): void {
   describe(`the ${name} store`, () => {
     describe('agents and keys', () => agentContract(useStore(open)));
     describe('keys that agents change', () => keyContract(useStore(open)));
+    describe('grants', () => grantContract(useStore(open)));
+    describe('ends of grants', () => grantEndContract(useStore(open)));
+    describe('clients', () => clientContract(useStore(open)));
     describe('quotas', () => quotaContract(useStore(open)));
     describe('events', () => eventContract(useStore(open)));
     describe('replaceEvent', () => replaceContract(useStore(open)));

@@ -1,5 +1,5 @@
 // The store contract over PostgreSQL: searches and the list of all events from memory; the list also by SQL, and in the long run the
-// whole contract.
+// whole contract, and thousands of clients.
 import { describe } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/config.ts';
@@ -8,6 +8,7 @@ import { newDatabase } from '../support/postgres.ts';
 import { size } from '../support/sizes.ts';
 import { type OpenStore, storeContract, useStore } from './contract.ts';
 import { allEventsContract } from './contract-all-events.ts';
+import { manyClientContract } from './contract-clients.ts';
 
 /** Some tests queue thousands of operations at once, longer than any request would wait. */
 const PATIENT = { DATABASE_POOL_TIMEOUT_MS: '60000' };
@@ -23,7 +24,9 @@ function openWith(search: 'memory' | 'database'): OpenStore {
 }
 
 storeContract('postgres (memory)', openWith('memory'));
-if (size(false, true)) storeContract('postgres (database)', openWith('database'));
-else
+if (size(false, true)) {
+  storeContract('postgres (database)', openWith('database'));
+  describe('many clients of the postgres store', () => manyClientContract(useStore(openWith('database'))));
+} else
   describe('the list of all events of the postgres (database) store', () =>
     allEventsContract(useStore(openWith('database'))));

@@ -103,6 +103,7 @@ export async function startTestService(
     RATE_LIMIT_ADMIN: '0',
     REGISTRATIONS_PER_HOUR: '0',
     FAILED_REGISTRATIONS_PER_HOUR: '0',
+    CLIENT_REGISTRATIONS_PER_HOUR: '0',
     ...env,
   });
   let offsetMs = 0;

@@ -57,8 +57,12 @@ const Stored = Type.Object({
   }),
 });
 
-/** What an agent may do, as it sees itself. */
-export const OwnLimits = Type.Object({ ...OwnAgentResponse.properties, limits: Stored });
+/** What an agent may do, as it sees itself. Without `key` if it signed in instead. */
+export const OwnLimits = Type.Object({
+  ...OwnAgentResponse.properties,
+  key: Type.Optional(KeySummary),
+  limits: Stored,
+});
 
 const Quotas = Type.Object({
   requests: Type.Union([RequestsUsed, Type.Null()], {

@@ -15,6 +15,7 @@ export const AUDIT_ACTIONS = [
   'new_key',
   'delete_events',
   'restore',
+  'end_grant',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

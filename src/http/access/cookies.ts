@@ -1,9 +1,13 @@
-// The two cookies of the console. On https their names have the prefix __Host-: browsers then guarantee that only this host
+// The two cookies of the console, and that of the page on which people connect clients. On https their names have the prefix __Host-: browsers then guarantee that only this host
 // set them, for all of its paths, over TLS.
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { serviceOrigin } from './same-origin.ts';
 
-const NAMES = { session: 'local_events_session', signIn: 'local_events_signin' } as const;
+const NAMES = {
+  session: 'local_events_session',
+  signIn: 'local_events_signin',
+  agent: 'local_events_agent',
+} as const;
 export const SESSION_COOKIE = `__Host-${NAMES.session}`;
 
 const VALUE = /^[A-Za-z0-9._-]{1,4096}$/;

@@ -2,6 +2,7 @@
 // the operator lists some. Administrators' paths are never open.
 import { unescape as decode } from 'node:querystring';
 import type { FastifyReply } from 'fastify';
+import { AUTHORIZE_PATH, CONNECT_PATH, isOpenPath } from '../../oauth/metadata.ts';
 import type { CorsOrigins } from '../access/same-origin.ts';
 import { addHeader, addVary, hasHeader } from '../response/headers.ts';
 
@@ -21,14 +22,15 @@ export function isAdminPath(path: string): boolean {
 /** Adds the headers that let the requesting page read the response. */
 export function allowOrigin(origins: CorsOrigins, path: string, reply: FastifyReply): void {
   const { origin } = reply.request.headers;
-  if (origin === undefined || isAdminPath(path)) return;
+  if (origin === undefined || isAdminPath(path) || path === AUTHORIZE_PATH) return;
   if (origins === '*') addHeader(reply, 'access-control-allow-origin', '*');
   else {
     addVary(reply, 'Origin');
     if (!origins.includes(origin)) return;
     addHeader(reply, 'access-control-allow-origin', origin);
   }
-  addHeader(reply, 'access-control-expose-headers', EXPOSED);
+  const isOpen = isOpenPath(path) || path === CONNECT_PATH;
+  addHeader(reply, 'access-control-expose-headers', isOpen ? `${EXPOSED}, WWW-Authenticate` : EXPOSED);
 }
 
 /** Responds to a preflight request (OPTIONS). */
@@ -39,7 +41,7 @@ export function sendPreflight(reply: FastifyReply, path: string, methods: string
       .header('access-control-allow-methods', methods)
       .header(
         'access-control-allow-headers',
-        path === '/mcp' ? `${ALLOWED_HEADERS}, ${MCP_HEADERS}` : ALLOWED_HEADERS,
+        path.startsWith('/mcp') ? `${ALLOWED_HEADERS}, ${MCP_HEADERS}` : ALLOWED_HEADERS,
       )
       .header('access-control-max-age', PREFLIGHT_SECONDS);
   }

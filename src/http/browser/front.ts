@@ -98,6 +98,7 @@ function describeLinks(base: string, readsPublicly: boolean): object {
       docs: `${base}/docs`,
       openapi: `${base}/openapi.json`,
       guide: `${base}/llms.txt`,
+      skill: `${base}/SKILL.md`,
       guide_html: `${base}/for-agents`,
       mcp: `${base}/mcp`,
       mcp_setup: `${base}/for-agents#mcp`,

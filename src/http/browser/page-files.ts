@@ -1,4 +1,4 @@
-// The plain files of the pages /, /docs and /for-agents, from pages/: read once per process, and served under names with a hash of their content,
+// The plain files of the pages /, /docs, /for-agents and /oauth/authorize, from pages/: read once per process, and served under names with a hash of their content,
 // so that browsers keep them for ever. No build is needed.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -19,6 +19,7 @@ const FILES: readonly (readonly [name: string, parts: readonly string[]])[] = [
   ['icon.svg', ['icon.svg']],
   ['front.css', ['shared.css', 'page.css', 'front.css']],
   ['guide.css', ['shared.css', 'page.css', 'reading.css', 'guide.css']],
+  ['consent.css', ['shared.css', 'page.css', 'consent.css']],
   ['docs.css', ['shared.css', 'page.css', 'reading.css', 'operations.css', 'contents.css', 'docs.css']],
   ['theme.js', ['theme.js']],
   ['key.js', ['key.js']],
@@ -102,16 +103,26 @@ export function fileUrl(name: string): string {
 
 /** Reads a page. `<!-- file -->` stands for the content of that file, each key of `values` for its value. */
 export function readPage(name: string, values: Readonly<Record<string, string>> = {}): string {
-  const text = withParts(readPart(name));
-  const filled = Object.entries(values).reduce(
-    (before, [key, value]) => before.replaceAll(key, () => value),
-    text,
-  );
-  return withHashes(filled, getFiles().urls);
+  const text = templateOf(name);
+  // The longest first: one key may begin with another. In one pass: values may be text of strangers, and contain a key.
+  const keys = Object.keys(values).sort((a, b) => b.length - a.length);
+  if (keys.length === 0) return text;
+  return text.replaceAll(new RegExp(keys.map(RegExp.escape).join('|'), 'g'), (key) => values[key]!);
+}
+
+const templates = new Map<string, string>();
+
+/** The page without its values; read once. */
+function templateOf(name: string): string {
+  const known = templates.get(name);
+  if (known !== undefined) return known;
+  const text = withHashes(withParts(readPart(name)), getFiles().urls);
+  templates.set(name, text);
+  return text;
 }
 
 function withParts(text: string): string {
-  return text.replaceAll(/<!-- ([a-z]+\.(?:html|svg)) -->\n/g, (_, part: string) =>
+  return text.replaceAll(/<!-- ([a-z-]+\.(?:html|svg)) -->\n/g, (_, part: string) =>
     withParts(readPart(part)),
   );
 }

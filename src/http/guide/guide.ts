@@ -46,6 +46,16 @@ export function writeGuide(
       { title: 'For agents', url: `${base}/for-agents`, about: 'this guide as a web page' },
       { title: 'llms.txt', url: `${base}/llms.txt`, about: 'this guide as text' },
       {
+        title: 'SKILL.md',
+        url: `${base}/SKILL.md`,
+        about: 'an agent skill: short instructions with commands',
+      },
+      {
+        title: 'API catalog',
+        url: `${base}/.well-known/api-catalog`,
+        about: 'links to all of this, for programs that know only the host',
+      },
+      {
         title: 'API docs',
         url: `${base}/docs`,
         about: 'every operation, with code in three languages and a form that sends it',

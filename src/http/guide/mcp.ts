@@ -7,6 +7,8 @@ const KEY = 'LOCAL_EVENTS_API_KEY';
 export interface ToolName {
   readonly name: string;
   readonly title: string;
+  /** The first says whether it changes nothing. */
+  readonly hints: readonly [isReadOnly: boolean, ...others: boolean[]];
 }
 
 export function mcpBlocks(base: string, tools: readonly ToolName[]): Block[] {

@@ -21,6 +21,8 @@ export interface BodyMeter {
 
 const NO_METER: BodyMeter = { received() {}, finished() {} };
 
+const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
+
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 
 type Done = (error: Error | null, body?: unknown) => void;
@@ -31,7 +33,18 @@ type Done = (error: Error | null, body?: unknown) => void;
  */
 export function acceptJson(app: FastifyInstance, meter: BodyMeter = NO_METER): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(JSON_TYPE, (request, _raw, done) => {
+  acceptType(app, JSON_TYPE, meter, parseJson);
+}
+
+/** Makes these routes accept HTML forms, too: the body is a Map of their fields. A repeated field is a VALIDATION_ERROR. */
+export function acceptForms(app: FastifyInstance, meter: BodyMeter = NO_METER): void {
+  acceptType(app, FORM_TYPE, meter, (body) => parseForm(decodeUtf8(body), 'body'));
+}
+
+type Parse = (body: Buffer) => unknown;
+
+function acceptType(app: FastifyInstance, type: RegExp, meter: BodyMeter, parse: Parse): void {
+  app.addContentTypeParser(type, (request, _raw, done) => {
     const { 'content-encoding': encoding, 'content-length': announced } = request.headers;
     if (encoding !== undefined && encoding !== 'identity') {
       throw new AppError('UNSUPPORTED_MEDIA_TYPE', 'The body has a Content-Encoding. Send it uncompressed.');
@@ -39,22 +52,28 @@ export function acceptJson(app: FastifyInstance, meter: BodyMeter = NO_METER): v
     const maxBytes = request.routeOptions.bodyLimit!;
     if (Number(announced) > maxBytes) throw tooLarge(maxBytes);
     meter.received(request, 0); // refuses without reading
-    receive(request, maxBytes, meter, done as Done);
+    receive(request, maxBytes, meter, parse, done as Done);
   });
 }
 
 /** Reads the body from the socket and passes it to `done`, parsed. */
-function receive(request: FastifyRequest, maxBytes: number, meter: BodyMeter, done: Done): void {
+function receive(
+  request: FastifyRequest,
+  maxBytes: number,
+  meter: BodyMeter,
+  parse: Parse,
+  done: Done,
+): void {
   const { raw } = request;
   let held: Buffer = EMPTY;
   let length = 0;
 
-  const finish = (error: Error | null, parse?: () => unknown) => {
+  const finish = (error: Error | null) => {
     raw.off('data', onData).off('end', onEnd).off('error', onLeft).off('close', onLeft);
     let failure = error;
     let body: unknown;
     try {
-      body = parse?.();
+      if (!error) body = parse(held.subarray(0, length));
     } catch (thrown) {
       failure = thrown as Error;
     }
@@ -72,7 +91,7 @@ function receive(request: FastifyRequest, maxBytes: number, meter: BodyMeter, do
     held = append(held, length, chunk, maxBytes);
     length += chunk.length;
   };
-  const onEnd = () => finish(null, () => parseJson(held.subarray(0, length)));
+  const onEnd = () => finish(null);
   const onLeft = () =>
     finish(new AppError('BAD_REQUEST', 'The connection closed before the body was complete.'));
   // The client may have left during the access check; then there are no more events.
@@ -100,18 +119,32 @@ function append(held: Buffer, length: number, chunk: Buffer, maxBytes: number): 
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
+function decodeUtf8(body: Buffer): string {
+  try {
+    return UTF8.decode(body);
+  } catch {
+    throw invalid([{ loc: ['body'], msg: 'must be valid UTF-8', type: 'json_invalid' }]);
+  }
+}
+
+/** Fields of a form, or of a query. Throws VALIDATION_ERROR if one is repeated: two readers might take different ones. */
+export function parseForm(text: string, at: 'body' | 'query'): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (fields.has(name))
+      throw invalid([{ loc: [at], msg: `${safeName(name)} is repeated`, type: 'value_error' }]);
+    fields.set(name, value);
+  }
+  return fields;
+}
+
 function parseJson(body: Buffer): unknown {
   if (body.length === 0) return undefined;
   if (hasMoreValues(body, MAX_BODY_VALUES)) {
     const message = `The body has too many JSON values. Send at most ${MAX_BODY_VALUES}.`;
     throw new AppError('PAYLOAD_TOO_LARGE', message);
   }
-  let text: string;
-  try {
-    text = UTF8.decode(body);
-  } catch {
-    throw invalid([{ loc: ['body'], msg: 'must be valid UTF-8', type: 'json_invalid' }]);
-  }
+  const text = decodeUtf8(body);
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -1,14 +1,17 @@
-// The Model Context Protocol at /mcp: access checks and sending of responses. The handler that is passed in interprets the
-// messages. Only POST: there are no sessions to end and no streams to open, so other methods get a 405.
+// The Model Context Protocol: at /mcp with keys, at /mcp/connect with access tokens. Access checks and sending of responses; the handler
+// that is passed in interprets the messages. Only POST: there are no sessions to end and no streams to open, so other methods get a 405.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
 import { mayHavePrefix } from '../../domain/events/word-query.ts';
+import type { Scope } from '../../domain/grants.ts';
 import Type from '../../domain/schema.ts';
 import { oneOf } from '../../domain/shape.ts';
 import type { Searcher } from '../../domain/store.ts';
+import { CONNECT_PATH, challenge } from '../../oauth/metadata.ts';
 import {
+  type AgentCaller,
   authenticateAgent,
-  type KeyHolder,
+  authenticateToken,
   requireMessages,
   requireQuota,
   type Spent,
@@ -17,9 +20,10 @@ import {
 } from '../../usecases/access.ts';
 import type { Context } from '../../usecases/context.ts';
 import { setQuotaHeaders } from '../access/authenticate.ts';
-import { type AllowedHosts, requireAllowedHost } from '../access/same-origin.ts';
+import { type AllowedHosts, requireAllowedHost, serviceOrigin } from '../access/same-origin.ts';
 import { findNetwork } from '../admission/request-client.ts';
 import type { Description } from '../guide/description.ts';
+import type { ToolName } from '../guide/mcp.ts';
 import { MAX_EVENT_BODY_BYTES } from '../request/body.ts';
 import { ErrorResponse, toAppError } from '../response/errors.ts';
 import type { Service } from './endpoint.ts';
@@ -71,7 +75,7 @@ export const mcp: Description = {
   errors: ['ORIGIN_NOT_ALLOWED'],
 };
 
-export interface McpCall extends Pick<KeyHolder, 'agent' | 'keyHash'> {
+export interface McpCall extends Pick<AgentCaller, 'agent' | 'keyHash'> {
   readonly context: Context;
   /** Undefined if no limit per network applies. */
   readonly network: string | undefined;
@@ -95,6 +99,16 @@ export type ServeMcp = (call: McpCall) => Promise<Response>;
 
 interface McpService extends Service, AllowedHosts {
   readonly serve: ServeMcp;
+  readonly tools?: readonly ToolName[];
+  /** Whether clients can sign in. */
+  readonly hasOAuth?: boolean;
+}
+
+/** One of the URLs, which differ in who may call them. */
+interface Door {
+  readonly path: string;
+  /** Throws an error of usecases/access.ts, after setting its challenge. */
+  authenticate(service: McpService, reply: FastifyReply): Promise<Omit<Admitted, 'isCounted'>>;
 }
 
 /**
@@ -104,16 +118,21 @@ interface McpService extends Service, AllowedHosts {
 const LONG_RESPONSE_CHARS = 262_144;
 
 export function serveMcp(app: FastifyInstance, service: McpService): void {
+  serveDoor(app, service, KEYS);
+  if (service.hasOAuth) serveDoor(app, service, TOKENS);
+}
+
+function serveDoor(app: FastifyInstance, service: McpService, door: Door): void {
   const { serve, context, admission, backlog, deadline, onFault } = service;
   app.route({
     method: 'POST',
-    url: MCP_PATH,
+    url: door.path,
     bodyLimit: MAX_EVENT_BODY_BYTES,
     onRequest: async (request, reply) => {
-      request.pattern = MCP_PATH;
+      request.pattern = door.path;
       request.client.keepsBody = true;
       requireAllowedHost(service, request);
-      const admitting = admission.checkKey(request, () => admit(service, reply));
+      const admitting = admission.checkKey(request, () => admit(service, door, reply));
       deadline.watch(reply);
       request.caller = await admitting;
       backlog.requireRoom(request.client);
@@ -128,6 +147,7 @@ export function serveMcp(app: FastifyInstance, service: McpService): void {
       reply.raw.once('close', () => closed.abort());
       const caller = request.caller as Admitted;
       const { agent, keyHash } = caller;
+      requireScope(service, caller, reply);
       const call: McpCall = {
         context: context(),
         agent,
@@ -175,20 +195,20 @@ function searchesPrefix(body: unknown): boolean {
   return calls.some((call) => mayHavePrefix(call?.params?.arguments?.q));
 }
 
-const CHALLENGE = 'ApiKey realm="local-events", header="X-API-Key", Bearer realm="local-events"';
-
 /** An agent whose request was admitted. */
-interface Admitted extends Pick<KeyHolder, 'agent' | 'keyHash'> {
+interface Admitted extends Pick<AgentCaller, 'agent' | 'keyHash'> {
+  /** What an access token allows; a key allows everything. */
+  readonly scopes?: readonly Scope[];
   /** Whether the messages of the request are counted where they are handled. */
   isCounted: boolean;
 }
 
-/** Counts nothing yet: what a message costs is seen when it is read. Throws MISSING_API_KEY, INVALID_API_KEY or RATE_LIMITED. */
-async function admit(service: Service, reply: FastifyReply): Promise<Admitted> {
+/** Counts nothing yet: what a message costs is seen when it is read. Throws the errors of the door, or RATE_LIMITED. */
+async function admit(service: McpService, door: Door, reply: FastifyReply): Promise<Admitted> {
   const context = service.context();
-  const { request } = reply;
-  const { agent, keyHash } = await authenticate(context, reply);
-  service.admission.enterAgent(request.client, agent.agent_id);
+  const caller = await door.authenticate(service, reply);
+  const { agent } = caller;
+  service.admission.enterAgent(reply.request.client, agent.agent_id);
   const [messages, requests] = await Promise.all([
     spendMessages(context, agent, 0),
     spendRequest(context, agent, 0),
@@ -196,18 +216,62 @@ async function admit(service: Service, reply: FastifyReply): Promise<Admitted> {
   if (messages?.allowed === false) setQuotaHeaders(reply, messages, 'mcp');
   requireMessages(messages);
   setQuotaHeaders(reply, requests);
-  return { agent, keyHash, isCounted: false };
+  return { ...caller, isCounted: false };
 }
 
-async function authenticate(context: Context, reply: FastifyReply) {
-  try {
-    return await authenticateAgent(context, findKey(reply.request));
-  } catch (error) {
-    if (error instanceof AppError && error.code.endsWith('_API_KEY')) {
+const CHALLENGE = 'ApiKey realm="local-events", header="X-API-Key", Bearer realm="local-events"';
+
+/** Keys. Its challenge names no metadata: clients that find some ignore the key that they are configured with. */
+const KEYS: Door = {
+  path: MCP_PATH,
+  authenticate: async ({ context, hasOAuth }, reply) => {
+    try {
+      return await authenticateAgent(context(), findKey(reply.request));
+    } catch (error) {
+      if (!(error instanceof AppError) || !error.code.endsWith('_API_KEY')) throw error;
       reply.header('www-authenticate', CHALLENGE);
+      if (!hasOAuth) throw error;
+      const advice = `The front page (/) gives you a key, too. Clients that sign in instead connect to ${CONNECT_PATH}.`;
+      throw new AppError(error.code, `${error.message} ${advice}`);
     }
-    throw error;
-  }
+  },
+};
+
+/** Access tokens. Their challenge leads clients to the sign-in. */
+const TOKENS: Door = {
+  path: CONNECT_PATH,
+  authenticate: async ({ context, publicUrl }, reply) => {
+    const { authorization = '' } = reply.request.headers;
+    try {
+      const token = /^bearer +(\S+)$/i.exec(authorization)?.[1];
+      const { agent, scopes } = await authenticateToken(context(), token);
+      return { agent, scopes, keyHash: undefined };
+    } catch (error) {
+      const code = error instanceof AppError ? error.code : undefined;
+      const reason = code === 'INVALID_TOKEN' ? 'invalid_token' : undefined;
+      const base = serviceOrigin(publicUrl, reply.request);
+      if (base !== undefined && (reason || code === 'MISSING_TOKEN'))
+        reply.header('www-authenticate', challenge(base, reason));
+      throw error;
+    }
+  },
+};
+
+/** Throws INSUFFICIENT_SCOPE if a message calls a tool that changes something, and the token may only read. */
+function requireScope(
+  { tools = [], publicUrl }: McpService,
+  { scopes }: Admitted,
+  reply: FastifyReply,
+): void {
+  if (scopes?.includes('publish') ?? true) return;
+  const writers = new Set(tools.flatMap(({ name, hints: [isReadOnly] }) => (isReadOnly ? [] : [name])));
+  const calls = [reply.request.body].flat() as ({ params?: { name?: string } } | null | undefined)[];
+  if (!calls.some((call) => writers.has(call?.params?.name ?? ''))) return;
+  reply.header('www-authenticate', challenge(serviceOrigin(publicUrl, reply.request)!, 'insufficient_scope'));
+  throw new AppError(
+    'INSUFFICIENT_SCOPE',
+    'This sign-in may only read. Sign in again, and allow to publish.',
+  );
 }
 
 /** Reads X-API-Key or Authorization; some clients can send only the latter. Throws MISSING_API_KEY. */

@@ -15,6 +15,7 @@ import type { KeyFingerprint } from '../../domain/api-key.ts';
 import { ASSUMED_DURATION_MS } from '../../domain/events/event.ts';
 import type { BulkDeleted, DeleteOptions } from '../../domain/store.ts';
 import { AGENT_COLUMNS, type AgentColumns, DELETED_AGENT_COLUMNS } from '../columns.ts';
+import type { GrantEnds } from './grant-ends.ts';
 import { COPY_EVENT, type Removals } from './removals.ts';
 
 export interface AdminWrites {
@@ -31,12 +32,19 @@ export interface AdminWrites {
    * undefined if the agent does not exist.
    */
   deleteAll(agentId: string, audit: AuditEntry, withAgent: boolean): number | undefined;
-  /** Returns the hashes of the deleted keys. */
-  revokeAgentKey(agentId: string, prefix: string, audit: AuditEntry): string[];
-  /** Returns the hashes of the deleted keys; undefined if the agent does not exist. */
-  replaceAgentKeys(agentId: string, newKey: KeyFingerprint, audit: AuditEntry): string[] | undefined;
+  revokeAgentKey(agentId: string, prefix: string, audit: AuditEntry): EndedAccess;
+  /** Undefined if the agent does not exist. */
+  replaceAgentKeys(agentId: string, newKey: KeyFingerprint, audit: AuditEntry): EndedAccess | undefined;
   /** Removes up to `limit` agents without events that never made a request, each with an entry. Returns their IDs. */
   removeUnusedAgents(registeredByMs: number, limit: number, audit: AuditEntry): string[];
+}
+
+/** What has ended. */
+export interface EndedAccess {
+  /** Hashes. */
+  readonly keys: readonly string[];
+  /** IDs. */
+  readonly grants: readonly string[];
 }
 
 /** Number and bytes of an agent's events. */
@@ -79,6 +87,7 @@ export interface SharedStatements extends AuditStatements {
   storedOf(agentId: string): Stored | undefined;
   changeStored(agentId: string, count: number, bytes: number): void;
   readonly removals: Removals;
+  readonly grantEnds: GrantEnds;
 }
 
 interface FoundEvent extends DeletedEvent {
@@ -88,7 +97,7 @@ interface FoundEvent extends DeletedEvent {
 
 export function prepareAdminWrites(
   database: DatabaseSync,
-  { nameOf, storedOf, changeStored, removals, record, findEntry }: SharedStatements,
+  { nameOf, storedOf, changeStored, removals, grantEnds, record, findEntry }: SharedStatements,
 ): AdminWrites {
   const prepare = (sql: string) => database.prepare(sql);
   const findEvent = prepare(
@@ -134,9 +143,10 @@ export function prepareAdminWrites(
     [...new Set(eventIds)]
       .map((eventId) => findEvent.get(eventId) as FoundEvent | undefined)
       .filter((found) => found !== undefined);
-  const copyAgentAndKeys = (auditId: number, agentId: string) => {
+  const copyAgentAndAccess = (auditId: number, agentId: string) => {
     copyAgent.run(auditId, agentId);
     copyKeys.run(auditId, agentId);
+    grantEnds.keep(agentId, auditId);
   };
 
   return {
@@ -178,8 +188,9 @@ export function prepareAdminWrites(
       const { undo, ...what } = describeAllDeleted(audit, name, titles, storedOf(agentId)!.count, withAgent);
       const auditId = record({ ...audit, undo }, what);
       if (withAgent) {
-        if (undo === 'kept') copyAgentAndKeys(auditId, agentId);
+        if (undo === 'kept') copyAgentAndAccess(auditId, agentId);
         removeKeys.all(agentId);
+        grantEnds.endAll(agentId);
       }
       zeroStored.run(agentId);
       const upToRow = removals.begin(agentId, withAgent, undo === 'kept' ? auditId : null);
@@ -191,20 +202,18 @@ export function prepareAdminWrites(
     },
 
     revokeAgentKey(agentId, prefix, audit) {
-      const removed = removeByPrefix
-        .all(agentId, prefix, audit.at_ms)
-        .map(({ key_hash }) => key_hash as string);
-      if (removed.length > 0) record(audit, { target_name: nameOf(agentId)!, count: 1 });
-      return removed;
+      const keys = removeByPrefix.all(agentId, prefix, audit.at_ms).map(({ key_hash }) => key_hash as string);
+      if (keys.length > 0) record(audit, { target_name: nameOf(agentId)!, count: 1 });
+      return { keys, grants: keys.flatMap((keyHash) => grantEnds.endOfKey(agentId, keyHash)) };
     },
 
     replaceAgentKeys(agentId, newKey, audit) {
       const target_name = nameOf(agentId);
       if (target_name === undefined) return undefined;
-      const ended = removeKeys.all(agentId).map(({ key_hash }) => key_hash as string);
+      const keys = removeKeys.all(agentId).map(({ key_hash }) => key_hash as string);
       insertKey.run(newKey.hash, agentId, newKey.prefix, audit.at_ms);
       record(audit, { target_name, count: 1 });
-      return ended;
+      return { keys, grants: grantEnds.endAll(agentId) };
     },
 
     removeUnusedAgents(registeredByMs, limit, audit) {
@@ -215,7 +224,7 @@ export function prepareAdminWrites(
           { ...audit, target: agent_id },
           { target_name: isUndoable ? agent_name : '', count: 0 },
         );
-        if (isUndoable) copyAgentAndKeys(auditId, agent_id);
+        if (isUndoable) copyAgentAndAccess(auditId, agent_id);
         removeAgent.run(agent_id);
         return agent_id;
       });

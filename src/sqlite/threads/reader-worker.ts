@@ -2,6 +2,7 @@
 // never blocks other requests.
 import { workerData } from 'node:worker_threads';
 import { Reader } from '../reader.ts';
+import { GrantReader, type GrantReaderCalls } from './grant-reader.ts';
 import { ListReader, type ListReaderCalls } from './list-reader.ts';
 import { RowReader, type RowReaderCalls } from './row-reader.ts';
 import { type Batches, serveBatches } from './rpc-server.ts';
@@ -13,7 +14,11 @@ export interface ReaderThreadData {
 
 type SingleReads = 'findAgentDetails' | 'findSetting' | 'countFreeBytes';
 
-export interface ReaderCalls extends Pick<Reader, SingleReads>, RowReaderCalls, ListReaderCalls {
+export interface ReaderCalls
+  extends Pick<Reader, SingleReads>,
+    RowReaderCalls,
+    ListReaderCalls,
+    GrantReaderCalls {
   ping(): void;
 }
 
@@ -22,7 +27,9 @@ function open(path: string, cacheKib: number): Batches<ReaderCalls> {
   const reader = new Reader(path);
   reader.connection.exec(`PRAGMA cache_size = -${cacheKib}`);
   const rows = new RowReader(reader.connection);
-  const parts = [reader, rows, new ListReader(reader.connection), { ping() {} }] as unknown as Record<
+  const { connection } = reader;
+  const others = [new ListReader(connection), new GrantReader(connection), { ping() {} }];
+  const parts = [reader, rows, ...others] as unknown as Record<
     string,
     (...args: readonly unknown[]) => unknown
   >[];

@@ -27,6 +27,7 @@ import {
 } from '../columns.ts';
 import type { EventOrder } from '../event-order.ts';
 import type { SharedStatements } from './admin-writes.ts';
+import type { AccessTokenRow } from './grant-reader.ts';
 
 export interface UndoneKey {
   readonly key_hash: string;
@@ -38,6 +39,7 @@ export interface UndoneSlice {
   readonly kind: 'restored';
   readonly agent: AgentColumns | undefined;
   readonly keys: readonly UndoneKey[];
+  readonly accessTokens: readonly AccessTokenRow[];
   readonly events: readonly IndexedEvent[];
   readonly skipped: readonly SkippedEvent[];
   readonly into: number | undefined;
@@ -138,6 +140,7 @@ export function prepareUndos(database: DatabaseSync, shared: UndoStatements): Un
       if (!entry || refusal) return { kind: refusal ?? 'no-entry' };
       const agent = insertAgent.get(auditId) as AgentColumns | undefined;
       const keys = agent ? (insertKeys.all(agent.agent_id, auditId) as unknown as UndoneKey[]) : [];
+      const accessTokens = agent ? shared.grantEnds.restore(auditId) : [];
       if (agent) {
         forgetAgent.run(auditId);
         forgetKeys.run(auditId);
@@ -152,10 +155,11 @@ export function prepareUndos(database: DatabaseSync, shared: UndoStatements): Un
         if (reason) skipped.push({ event_id: eventId, title, reason });
         else events.push(undoEvent(event, eventId));
       }
-      if (!agent && events.length === 0) return { kind: 'restored', agent, keys, events, skipped, into };
+      const done = { kind: 'restored', agent, keys, accessTokens, events, skipped } as const;
+      if (!agent && events.length === 0) return { ...done, into };
       noteUndo.run(auditId, audit.at_ms);
       const written = record(audit, entry, events.length, into);
-      return { kind: 'restored', agent, keys, events, skipped, into: written };
+      return { ...done, into: written };
     },
 
     removeDeleted(deletedByMs, limit) {
@@ -166,6 +170,7 @@ export function prepareUndos(database: DatabaseSync, shared: UndoStatements): Un
       if (removed < limit) {
         forgetAgent.run(auditId);
         forgetKeys.run(auditId);
+        shared.grantEnds.forget(auditId);
         endExpiry.run(auditId);
       }
       return removed;

@@ -18,6 +18,8 @@ import {
 } from '../columns.ts';
 import { EventOrder, orderEvents } from '../event-order.ts';
 import { type AdminWrites, prepareAdminWrites, prepareAudit, type Stored } from './admin-writes.ts';
+import { prepareGrantEnds } from './grant-ends.ts';
+import { type GrantWrites, prepareGrantWrites } from './grant-writes.ts';
 import { type KeyWrites, prepareKeyWrites } from './key-writes.ts';
 import { prepareRemovals, type RemovalCalls } from './removals.ts';
 import type { CallOf, Outcome } from './rpc-server.ts';
@@ -27,7 +29,7 @@ import { prepareUndos, type Undos } from './undo.ts';
 export type Created = CreateOutcome<{ readonly rowId: number }, Pick<StoredEvent, 'json' | 'version'>>;
 
 /** Methods of the writer thread. */
-export interface WriterCalls extends KeyWrites, RemovalCalls, AdminWrites, Undos {
+export interface WriterCalls extends KeyWrites, GrantWrites, RemovalCalls, AdminWrites, Undos {
   ping(): void;
   /** Always writes something, to test whether commits succeed. */
   probe(): void;
@@ -46,7 +48,7 @@ export interface WriterCalls extends KeyWrites, RemovalCalls, AdminWrites, Undos
   /** `version` null: deletes any version. */
   deleteEvent(eventId: string, agentId: string, version: number | null): boolean;
   /** Returns the stored value: the existing one, or else this one. */
-  addSetting(name: string, value: string): string;
+  addSetting(name: string, value: string, expiry?: Expiry): string;
   setSetting(name: string, value: string, expiry?: Expiry): void;
   /** After a bulk write; see event-order.ts. */
   orderEvents(freeBytes: number): void;
@@ -155,12 +157,14 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
        SELECT row_id FROM stored_events WHERE event_id = ? AND agent_id = ? AND version = coalesce(?, version)
      ) RETURNING octet_length(json) AS bytes`,
   );
-  const insertSetting = prepare('INSERT INTO settings (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING');
+  const insertSetting = prepare(
+    'INSERT INTO settings (name, value, expires_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+  );
   const replaceSetting = prepare(
     `INSERT INTO settings (name, value, expires_ms) VALUES (?, ?, ?)
      ON CONFLICT DO UPDATE SET value = excluded.value, expires_ms = excluded.expires_ms`,
   );
-  const removeExpired = prepare('DELETE FROM settings WHERE expires_ms <= ?');
+  const removeExpired = prepare('DELETE FROM settings WHERE expires_ms <= ? AND name <> ?');
   const order = new EventOrder(database);
   const writeProbe = prepare("REPLACE INTO settings (name, value) VALUES ('probe', hex(randomblob(16)))");
   const findSetting = prepare('SELECT value FROM settings WHERE name = ?');
@@ -174,7 +178,7 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
   const storedOf = (agentId: string) => findStored.get(agentId) as Stored | undefined;
   const shared = {
     ...prepareAudit(database),
-    ...{ nameOf, storedOf, order, removals },
+    ...{ nameOf, storedOf, order, removals, grantEnds: prepareGrantEnds(database) },
     changeStored: (agentId: string, count: number, bytes: number) => changeStored.run(count, bytes, agentId),
     hasDuplicate: (event: ColumnValues) => duplicateOf(event) !== undefined,
     insertEvent: (event: ColumnValues) => {
@@ -195,7 +199,8 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
       insertKey.run(key.hash, agent.agent_id, key.prefix, agent.created_ms);
     },
 
-    ...prepareKeyWrites(database),
+    ...prepareKeyWrites(database, shared.grantEnds),
+    ...prepareGrantWrites(database, shared),
     ...removals.calls,
     ...prepareAdminWrites(database, shared),
     ...prepareUndos(database, shared),
@@ -276,8 +281,9 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
       return true;
     },
 
-    addSetting(name, value) {
-      insertSetting.run(name, value);
+    addSetting(name, value, expiry) {
+      insertSetting.run(name, value, expiry?.atMs ?? null);
+      if (expiry) removeExpired.run(expiry.nowMs, name);
       return findSetting.get(name)!.value as string;
     },
 
@@ -287,7 +293,7 @@ function prepareCalls(database: DatabaseSync): WriterCalls {
 
     setSetting(name, value, expiry) {
       replaceSetting.run(name, value, expiry?.atMs ?? null);
-      if (expiry) removeExpired.run(expiry.nowMs);
+      if (expiry) removeExpired.run(expiry.nowMs, name);
     },
   };
 }

@@ -8,6 +8,7 @@ const ACTIONS: readonly [value: string, label: string][] = [
   ['update_agent', 'Changed an agent'],
   ['revoke_key', 'Revoked a key'],
   ['new_key', 'Gave a new key'],
+  ['end_grant', 'Ended a grant'],
   ['delete_agent', 'Deleted an agent'],
   ['delete_agent_events', 'Deleted all events'],
   ['delete_selected_events', 'Deleted selected events'],

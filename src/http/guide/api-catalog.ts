@@ -1,0 +1,31 @@
+// The API catalog (RFC 9727): links to everything that describes this service, for programs that know only its host.
+
+export const API_CATALOG_PATH = '/.well-known/api-catalog';
+export const API_CATALOG_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
+
+/** A set of links (RFC 9264): first the catalog with its APIs, then each of them. */
+export function writeApiCatalog(base: string): string {
+  const link = (path: string, type: string) => ({ href: `${base}${path}`, type });
+  const status = [link('/health', 'application/json')];
+  const linkset = [
+    { anchor: `${base}${API_CATALOG_PATH}`, item: [{ href: `${base}/v1` }, { href: `${base}/mcp` }] },
+    {
+      anchor: `${base}/v1`,
+      'service-desc': [link('/openapi.json', 'application/json')],
+      'service-doc': [
+        link('/docs', 'text/html'),
+        link('/for-agents', 'text/html'),
+        link('/llms.txt', 'text/plain'),
+        link('/SKILL.md', 'text/markdown'),
+      ],
+      status,
+    },
+    { anchor: `${base}/mcp`, 'service-doc': [link('/for-agents', 'text/html')], status },
+  ];
+  return JSON.stringify({ linkset });
+}
+
+/** Header of the response, also to HEAD. */
+export function apiCatalogLink(base: string): string {
+  return `<${base}${API_CATALOG_PATH}>; rel="api-catalog"`;
+}
