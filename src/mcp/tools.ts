@@ -20,7 +20,8 @@ import type { ArgumentRules, Arguments } from './schemas.ts';
 import * as schemas from './schemas.ts';
 import { type EventShown, type PageWords, showAgent, showEvent, showPage, UNTRUSTED } from './text.ts';
 
-export interface Tool<Input = unknown> extends ArgumentRules<Input> {
+/** `Caller`: who may call it. A tool that needs no agent takes undefined, too. */
+export interface Tool<Input = unknown, Caller = AgentCaller> extends ArgumentRules<Input> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -30,19 +31,26 @@ export interface Tool<Input = unknown> extends ArgumentRules<Input> {
    * call changes nothing more. openWorld: reads text of other people, or publishes text to them.
    */
   readonly hints: readonly [readOnly: boolean, destructive: boolean, idempotent: boolean, openWorld: boolean];
-  /** Throws the errors of the use case. */
-  run(
+  /** Throws the errors of the use case. A property, so that TypeScript checks the type of the caller. */
+  readonly run: (
     context: Context,
-    caller: AgentCaller,
+    caller: Caller,
     input: Input,
     network: Network,
     searcher: Searcher,
-  ): Promise<ToolOutput>;
+  ) => Promise<ToolOutput>;
 }
+
+/** A tool that needs no agent. */
+export type PublicTool<Input = unknown> = Tool<Input, AgentCaller | undefined>;
 
 /** Lets TypeScript infer the type of the input. */
 function tool<Input>(definition: Tool<Input>): Tool {
   return definition as unknown as Tool;
+}
+
+function publicTool<Input>(definition: PublicTool<Input>): PublicTool {
+  return definition as unknown as PublicTool;
 }
 
 interface ToolOutput {
@@ -69,8 +77,9 @@ const otherTimezone = (timezone: string, there: string) =>
 
 const HAS_ENDED = 'It has already ended, so searches do not find it.';
 
-export const TOOLS: readonly Tool[] = [
-  tool({
+/** The tools of whoever reads without a key. */
+export const PUBLIC_TOOLS: readonly PublicTool[] = [
+  publicTool({
     name: 'search_events',
     title: 'Search events near a place',
     description: `Find in-person events near a place: what is on, when and where. Use it whenever somebody asks what to do, where to go or what happens around a town, an address or a date. It needs coordinates: look them up first if you only have a name.
@@ -98,7 +107,7 @@ ${UNTRUSTED}`,
       );
     },
   }),
-  tool({
+  publicTool({
     name: 'get_event',
     title: 'Read one event',
     description: `Read all fields of one event, by its event_id. Use it for details of an event that a search found, or to check whether an event still exists. Events of all agents can be read, including ended ones.
@@ -110,6 +119,10 @@ ${UNTRUSTED}`,
     read: readEventId,
     run: async (context, _caller, eventId) => eventOf((await getEvent(context, eventId)).json, 'Found.'),
   }),
+];
+
+export const TOOLS: readonly Tool[] = [
+  ...PUBLIC_TOOLS,
   tool({
     name: 'create_event',
     title: 'Publish an event',

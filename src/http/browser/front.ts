@@ -6,19 +6,18 @@ import type { Context } from '../../usecases/context.ts';
 import { type Guide, toMarkdown } from '../guide/blocks.ts';
 import { writeGuide } from '../guide/guide.ts';
 import { escapeHtml, inline, toHtml } from '../guide/html.ts';
-import { mcpClients, type ToolName } from '../guide/mcp.ts';
+import { mcpClients, type Tools } from '../guide/mcp.ts';
 import type { Operation } from '../guide/operations.ts';
 import { readQualities } from '../response/formats.ts';
 import { addVary } from '../response/headers.ts';
 import { StaticDocument, type StaticDocuments } from '../response/static-document.ts';
 import { PAGE_HEADERS, pageDocument, readPage } from './page-files.ts';
 
-interface PageSources {
+interface PageSources extends Tools {
   readonly documents: StaticDocuments;
   readonly baseUrl: () => string;
   readonly operations: readonly Operation[];
   readonly context: () => Context;
-  readonly tools?: readonly ToolName[];
   /** Reading without a key, if it is possible. */
   readonly publicReading?: PublicReading | undefined;
 }
@@ -29,7 +28,7 @@ export function serveFront(app: FastifyInstance, sources: PageSources): void {
     pageDocument('front.html', {
       MCP_CLIENTS: renderClients(baseUrl()),
       BASE_URL: escapeHtml(baseUrl()),
-      ...wordsOf(publicReading),
+      ...wordsOf(publicReading, baseUrl()),
     }),
   );
   const links = documents.add(() => {
@@ -43,12 +42,13 @@ export function serveFront(app: FastifyInstance, sources: PageSources): void {
 }
 
 /** What the page says about searching with or without a key. */
-function wordsOf(publicReading: PublicReading | undefined): Record<string, string> {
+function wordsOf(publicReading: PublicReading | undefined, base: string): Record<string, string> {
   if (!publicReading) {
     return {
       SEARCHES_WITHOUT_KEY: '',
       KEY_PLACEHOLDER: 'lev_…',
       ABOUT_KEYS: '',
+      ABOUT_PUBLIC_TOOLS: '',
       NO_RESULTS:
         'Events appear here as soon as there is a key: <a href="#key">get one</a>, it takes a few seconds.',
       EXAMPLE_KEY: ' -H "X-API-Key: $KEY"',
@@ -61,6 +61,7 @@ function wordsOf(publicReading: PublicReading | undefined): Record<string, strin
     SEARCHES_WITHOUT_KEY: 'on',
     KEY_PLACEHOLDER: 'not needed',
     ABOUT_KEYS: `<p>Searching needs no key here${limit}. A key has a quota of its own, and can publish.</p>`,
+    ABOUT_PUBLIC_TOOLS: `<p>Without a key, <code>${escapeHtml(base)}/mcp/public</code> has the tools that search and read.</p>`,
     NO_RESULTS: 'With JavaScript, events appear here.',
     EXAMPLE_KEY: '',
   };
@@ -101,6 +102,7 @@ function describeLinks(base: string, readsPublicly: boolean): object {
       skill: `${base}/SKILL.md`,
       guide_html: `${base}/for-agents`,
       mcp: `${base}/mcp`,
+      ...(readsPublicly && { mcp_public: `${base}/mcp/public` }),
       mcp_setup: `${base}/for-agents#mcp`,
       console: `${base}/admin`,
       health: `${base}/health`,
@@ -113,11 +115,11 @@ const CACHING = { 'cache-control': 'public, max-age=300' };
 
 /** The guide for agents. Each format is rendered on its first request of a day, because it names the date. */
 export function serveGuide(app: FastifyInstance, sources: PageSources): void {
-  const { operations, context, tools = [], baseUrl, documents } = sources;
+  const { operations, context, baseUrl, documents } = sources;
   const today = () => new Date(context().clock()).toISOString().slice(0, 10);
   const serve = (path: string, type: string, render: (guide: Guide) => string, headers: object = {}) => {
     const make = () => {
-      const guide = writeGuide(operations, context().policy, tools, baseUrl(), today());
+      const guide = writeGuide(operations, context().policy, sources, baseUrl(), today());
       return new StaticDocument(render(guide), `${type}; charset=utf-8`, { ...headers, ...CACHING });
     };
     documents.serve(app, path, make, today);

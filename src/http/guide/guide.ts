@@ -5,14 +5,14 @@ import type { Policy } from '../../domain/policy.ts';
 import { BYTES_PER_MB } from '../../domain/store.ts';
 import { type Block, code, type Guide, text } from './blocks.ts';
 import { HEADERS } from './description.ts';
-import { mcpBlocks, type ToolName } from './mcp.ts';
+import { mcpBlocks, type Tools } from './mcp.ts';
 import { codesOf, groupsOf, type Operation, type Parameter, rangeOf, type Schema } from './operations.ts';
 
 /** `all`: the operations; those for administrators are not shown. */
 export function writeGuide(
   all: readonly Operation[],
   policy: Policy,
-  tools: readonly ToolName[],
+  tools: Tools,
   base: string,
   today: string,
 ): Guide {
@@ -35,7 +35,7 @@ export function writeGuide(
       { title: 'Response headers', blocks: headerBlocks() },
       { title: 'Limits', blocks: limitBlocks(policy) },
       { title: 'Generated clients', blocks: clientBlocks(base) },
-      { title: 'MCP', blocks: mcpBlocks(base, tools) },
+      { title: 'MCP', blocks: mcpBlocks(base, tools, policy.publicReading !== undefined) },
     ],
     links: [
       {

@@ -11,8 +11,22 @@ export interface ToolName {
   readonly hints: readonly [isReadOnly: boolean, ...others: boolean[]];
 }
 
-export function mcpBlocks(base: string, tools: readonly ToolName[]): Block[] {
+/** The tools of /mcp, and those of /mcp/public. */
+export interface Tools {
+  readonly tools?: readonly ToolName[] | undefined;
+  readonly publicTools?: readonly ToolName[] | undefined;
+}
+
+export function mcpBlocks(
+  base: string,
+  { tools = [], publicTools = [] }: Tools,
+  readsPublicly: boolean,
+): Block[] {
   const url = `${base}/mcp`;
+  const names = publicTools.map(({ name }) => `\`${name}\``).join(', ');
+  const withoutKey = text(
+    `Without a key, \`${url}/public\` has these tools only: ${names}. It takes no key, and has the quota of your network.`,
+  );
   return [
     text(
       `Clients of the Model Context Protocol can use the same functions as tools at \`${url}\` (Streamable HTTP, no sessions). Send the key as \`X-API-Key\` or \`Authorization: Bearer\`; without one the response is a 401. The key’s quota and tier apply.`,
@@ -22,6 +36,7 @@ export function mcpBlocks(base: string, tools: readonly ToolName[]): Block[] {
       head: ['tool', 'what it does'],
       rows: tools.map(({ name, title }) => [`\`${name}\``, title]),
     },
+    ...(readsPublicly ? [withoutKey] : []),
     text(
       'A search returns one line per event for the model: local times with the weekday, distance, type, title, place and cost. Its structured result has all fields. An empty argument counts as left out; `clear` of `update_event` removes fields.',
     ),
