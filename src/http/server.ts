@@ -185,6 +185,7 @@ function addRoutes(app: FastifyInstance, server: Server): void {
 
 function serveDescription(app: FastifyInstance, server: Server): void {
   const { documents, operations, baseUrl, tools = [] } = server;
+  const readsPublicly = server.publicReading !== undefined;
   const headers = { 'cache-control': 'no-cache' }; // browsers ask each time whether it is still valid
   documents.serve(app, '/openapi.json', () => {
     const json = JSON.stringify(describeApi(operations, baseUrl()));
@@ -193,11 +194,19 @@ function serveDescription(app: FastifyInstance, server: Server): void {
   documents.serve(
     app,
     '/SKILL.md',
-    () => new StaticDocument(writeSkill(baseUrl(), tools), 'text/markdown; charset=utf-8', headers),
+    () =>
+      new StaticDocument(
+        writeSkill(baseUrl(), tools, readsPublicly),
+        'text/markdown; charset=utf-8',
+        headers,
+      ),
   );
   documents.serve(app, API_CATALOG_PATH, () => {
     const link = apiCatalogLink(baseUrl());
-    return new StaticDocument(writeApiCatalog(baseUrl()), API_CATALOG_TYPE, { ...headers, link });
+    return new StaticDocument(writeApiCatalog(baseUrl(), readsPublicly), API_CATALOG_TYPE, {
+      ...headers,
+      link,
+    });
   });
 }
 

@@ -27,7 +27,8 @@ describe('without PUBLIC_READ', () => {
   it('/mcp/public does not exist', async () => {
     assertError(await send(service.client, LIST), 404, 'NOT_FOUND');
     assert.equal((await service.client.get('/')).body.links.mcp_public, undefined);
-    assert.doesNotMatch((await service.client.get('/llms.txt')).text, /mcp\/public/);
+    for (const path of ['/llms.txt', '/SKILL.md', '/.well-known/api-catalog'])
+      assert.doesNotMatch((await service.client.get(path)).text, /mcp\/public/, path);
   });
 });
 
@@ -114,6 +115,11 @@ describe('with PUBLIC_READ', () => {
     assert.ok(
       guide.includes(`\`${service.url}${PATH}\` has these tools only: \`search_events\`, \`get_event\``),
     );
+    assert.ok(
+      (await service.client.get('/SKILL.md')).text.includes(`\`${service.url}${PATH}\` searches and reads`),
+    );
+    const catalog = (await service.client.get('/.well-known/api-catalog')).body.linkset;
+    assert.equal(catalog.at(-1).anchor, `${service.url}${PATH}`);
     const page = (await service.client.with({ accept: 'text/html' }).get('/')).text;
     assert.ok(page.includes(`<code>${service.url}${PATH}</code>`));
   });

@@ -4,11 +4,12 @@ export const API_CATALOG_PATH = '/.well-known/api-catalog';
 export const API_CATALOG_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
 
 /** A set of links (RFC 9264): first the catalog with its APIs, then each of them. */
-export function writeApiCatalog(base: string): string {
+export function writeApiCatalog(base: string, readsPublicly: boolean): string {
   const link = (path: string, type: string) => ({ href: `${base}${path}`, type });
   const status = [link('/health', 'application/json')];
+  const tools = [`${base}/mcp`, ...(readsPublicly ? [`${base}/mcp/public`] : [])];
   const linkset = [
-    { anchor: `${base}${API_CATALOG_PATH}`, item: [{ href: `${base}/v1` }, { href: `${base}/mcp` }] },
+    { anchor: `${base}${API_CATALOG_PATH}`, item: [`${base}/v1`, ...tools].map((href) => ({ href })) },
     {
       anchor: `${base}/v1`,
       'service-desc': [link('/openapi.json', 'application/json')],
@@ -20,7 +21,7 @@ export function writeApiCatalog(base: string): string {
       ],
       status,
     },
-    { anchor: `${base}/mcp`, 'service-doc': [link('/for-agents', 'text/html')], status },
+    ...tools.map((anchor) => ({ anchor, 'service-doc': [link('/for-agents', 'text/html')], status })),
   ];
   return JSON.stringify({ linkset });
 }

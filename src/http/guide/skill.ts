@@ -17,11 +17,16 @@ const EXAMPLE = {
   event_type: 'workshop',
 };
 
-export function writeSkill(base: string, tools: readonly ToolName[]): string {
+/** `readsPublicly`: whether searching and reading need no key. */
+export function writeSkill(base: string, tools: readonly ToolName[], readsPublicly: boolean): string {
   const description =
     `Finds in-person events (concerts, workshops, meetups, markets, talks) near a place, and publishes, changes or cancels events, at ${base}. ` +
     'Use it when somebody asks what is on somewhere, or wants to announce an event.';
   const headers = `-H "X-API-Key: $${KEY}" -H 'Prefer: handling=strict'`;
+  const keyNeeded = readsPublicly
+    ? 'Searching and reading need no key: leave out `X-API-Key`. All else needs one.'
+    : 'Requests need a key.';
+  const publicUrl = readsPublicly ? ` Without a key, \`${base}/mcp/public\` searches and reads.` : '';
   const json = (body: object) => `-H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
   return `---
 name: local-events
@@ -35,7 +40,7 @@ ${base} has in-person events, as a JSON API and as MCP tools. Whatever is not he
 
 ## The key
 
-Requests need a key. If the environment variable \`${KEY}\` is set, use it. Otherwise ask the person for an e-mail address, and register
+${keyNeeded} If the environment variable \`${KEY}\` is set, use it. Otherwise ask the person for an e-mail address, and register
 once. \`api_key\` is only in this response: keep it where secrets are kept, never in a file of a project.
 
 \`\`\`sh
@@ -45,7 +50,7 @@ curl -s "${base}/v1/auth/register" ${json({ email: 'you@example.com', agent_name
 ## With MCP
 
 If you can add MCP servers, add \`${base}/mcp\` (Streamable HTTP) with the header \`X-API-Key\` or \`Authorization: Bearer\` and the key. Its
-tools are ${tools.map(({ name }) => `\`${name}\``).join(', ')}. Then you need none of the commands below.
+tools are ${tools.map(({ name }) => `\`${name}\``).join(', ')}.${publicUrl} Then you need none of the commands below.
 
 ## Find events
 
