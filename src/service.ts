@@ -188,6 +188,7 @@ function startRetention(
           events: `Removed ${count} events that ended at least ${days} days ago (KEEP_ENDED_DAYS).`,
           agents: `Removed ${count} agents that registered at least ${days} days ago and were never used (KEEP_UNUSED_AGENTS_DAYS).`,
           deleted: `Removed ${count} events that administrators deleted at least ${days} days ago (KEEP_DELETED_DAYS).`,
+          grants: `Removed ${count} grants that were not used for ${days} days.`,
         }[what],
       ),
     onFailure: (error) =>

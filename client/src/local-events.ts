@@ -8,6 +8,7 @@ import type {
   EventUpdate,
   GetEventFormats,
   GetEventQuery,
+  GrantsResponse,
   ListOwnEventsQuery,
   OwnAgentResponse,
   OwnEventsResponse,
@@ -70,6 +71,22 @@ export class LocalEvents {
   /** A page of your own events, by start. */
   listOwnEvents(query?: ListOwnEventsQuery, options?: CallOptions): Promise<OwnEventsResponse> {
     return this.#send('GET', '/v1/agents/me/events', options, { query });
+  }
+
+  /** The clients that may act for you, because a person has signed in with your key. */
+  listOwnGrants(options?: CallOptions): Promise<GrantsResponse> {
+    return this.#send('GET', '/v1/agents/me/grants', options);
+  }
+
+  /** Ends all grants. */
+  endOwnGrants(options?: CallOptions): Promise<void> {
+    return this.#send('DELETE', '/v1/agents/me/grants', options);
+  }
+
+  /** Ends a grant. */
+  async endOwnGrant(grantId: string, options?: CallOptions): Promise<void> {
+    const path = `/v1/agents/me/grants/${segment(grantId)}`;
+    return this.#send('DELETE', path, options, { doneCode: 'NOT_FOUND' });
   }
 
   /** A page of events near a place, by start or distance. `format: 'ics'` returns text. */

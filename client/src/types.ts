@@ -146,6 +146,8 @@ export interface RegisterResponse {
 export interface RotateRequest {
   /** How long the calling key keeps working; 0: it ends at once. 0 to 86400; default: 3600. */
   overlap_seconds?: number | undefined;
+  /** true: all your grants end. Otherwise they belong to the new key. Default: false. */
+  end_grants?: boolean | undefined;
 }
 
 export interface OwnAgentResponse {
@@ -322,6 +324,27 @@ export interface ValidationErrorResponse {
     /** A stable word, such as `missing` or `string_too_long`. */
     type: string;
   }[];
+}
+
+export interface GrantSummary {
+  grant_id: string;
+  client: {
+    /** As the client calls itself. */
+    name: string;
+    /** Host to which the sign-in returned; null: a program on a computer, or an app. */
+    host: string | null;
+  };
+  /** publish includes read. */
+  scopes: ('read' | 'publish')[];
+  /** RFC 3339. */
+  created_at: string;
+  /** Time of the last request, accurate to 10 seconds. RFC 3339. */
+  last_used_at: string;
+}
+
+export interface GrantsResponse {
+  /** The newest first. */
+  grants: GrantSummary[];
 }
 
 /** Parameters of listOwnEvents. */

@@ -23,6 +23,13 @@ export const RotateRequest = Type.Object(
         examples: [3_600],
       }),
     ),
+    end_grants: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'true: all your grants end. Otherwise they belong to the new key.',
+        examples: [false],
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -95,9 +102,16 @@ export function requireEmptyBody(body: unknown): void {
   readEmpty(body === undefined ? {} : body);
 }
 
-/** How long the calling key keeps working. A missing body counts as an empty one. Throws VALIDATION_ERROR. */
-export function readOverlapMs(body: unknown): number {
-  return readRotation(body === undefined ? {} : body).overlap_seconds! * 1_000;
+export interface Rotation {
+  /** How long the calling key keeps working. */
+  readonly overlapMs: number;
+  readonly endGrants: boolean;
+}
+
+/** A missing body counts as an empty one. Throws VALIDATION_ERROR. */
+export function readRotateRequest(body: unknown): Rotation {
+  const { overlap_seconds, end_grants } = readRotation(body === undefined ? {} : body);
+  return { overlapMs: overlap_seconds! * 1_000, endGrants: end_grants! };
 }
 
 /** The rest of a quota, and the end of its window. */

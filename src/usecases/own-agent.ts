@@ -12,7 +12,7 @@ import {
 import { fingerprint, newApiKey } from '../domain/api-key.ts';
 import { AppError } from '../domain/errors.ts';
 import { newUuid } from '../domain/ids.ts';
-import { describeOwnAgent, type OwnAgentResponse } from '../domain/own-agent.ts';
+import { describeOwnAgent, type OwnAgentResponse, type Rotation } from '../domain/own-agent.ts';
 import type { ListedEvent, ListPage } from '../domain/store.ts';
 import { type AgentCaller, type KeyHolder, requireQuota, spendRegistration } from './access.ts';
 import type { Context } from './context.ts';
@@ -66,22 +66,22 @@ export function findOwnEvents(
 }
 
 /**
- * Creates a new key, which only the response contains. The calling key keeps working for `overlapMs`. Throws
- * INVALID_API_KEY if the calling key ended meanwhile.
+ * Creates a new key, which only the response contains. The calling key keeps working for `overlapMs`, and the grants go on unless
+ * `endGrants`. Throws INVALID_API_KEY if the calling key ended meanwhile.
  */
 export async function rotateKey(
   { store, clock, random, policy }: Context,
   { agent: { agent_id, tier }, keyHash }: KeyHolder,
-  overlapMs: number,
+  { overlapMs, endGrants }: Rotation,
 ): Promise<Static<typeof RegisterResponse>> {
   const nowMs = clock();
   const api_key = newApiKey(random);
   const key = fingerprint(api_key);
-  if (!(await store.rotateKey(agent_id, keyHash, key, nowMs, nowMs + overlapMs))) keyEnded();
+  if (!(await store.rotateKey(agent_id, keyHash, key, nowMs, nowMs + overlapMs, endGrants))) keyEnded();
   return describeNewKey({ api_key, key_prefix: key.prefix, tier }, policy.tierLimits, nowMs);
 }
 
-/** Ends the calling key, even if the agent has no other. */
+/** Ends the calling key and its grants, even if the agent has no other. */
 export function revokeKey({ store }: Context, { keyHash }: KeyHolder): Promise<void> {
   return store.revokeKey(keyHash);
 }

@@ -1,7 +1,8 @@
-// Removes what is not kept for ever: ended events, unused agents, and what administrators deleted, regularly and in slices.
+// Removes what is not kept for ever: ended events, unused agents, idle grants, and what administrators deleted, regularly and in slices.
 import type { AuditAction, AuditEntry } from '../domain/administration/audit.ts';
 import { RETENTION } from '../domain/administration/undo.ts';
 import { type Clock, DAY_MS } from '../domain/clock-and-random.ts';
+import { GRANT_IDLE_MS } from '../domain/grants.ts';
 import type { Policy } from '../domain/policy.ts';
 import type { BulkDeleted, Store } from '../domain/store.ts';
 import type { ClockTrust, Doubt } from './clock-trust.ts';
@@ -14,11 +15,11 @@ const NOTE_MS = 500;
 /** Between two slices, so that a long removal takes only a part of the store's time. */
 const PAUSE_MS = 20;
 
-export type Removed = 'events' | 'agents' | 'deleted';
+export type Removed = 'events' | 'agents' | 'deleted' | 'grants';
 
 export interface RetentionOptions {
   readonly policy: Policy;
-  readonly store: Pick<Store, 'removeEnded' | 'removeUnusedAgents' | 'removeDeleted'>;
+  readonly store: Pick<Store, 'removeEnded' | 'removeUnusedAgents' | 'removeDeleted' | 'removeIdleGrants'>;
   readonly clock: Clock;
   readonly trust: Pick<ClockTrust, 'check' | 'close'>;
   /** Called when removals stop because of the clock, and without a doubt when they go on. */
@@ -79,6 +80,7 @@ export class Retention {
     this.#isStopped = isStopped;
     if (isStopped) return;
     await this.#remove(store.removeDeleted(nowMs - keepDeletedDays * DAY_MS), 'deleted', keepDeletedDays);
+    await this.#remove(idleGrants(store, nowMs - GRANT_IDLE_MS), 'grants', GRANT_IDLE_MS / DAY_MS);
     const audit = (action: AuditAction): AuditEntry => ({
       ...{ at_ms: nowMs, actor_subject: RETENTION, actor_email: '', action, target: '', detail: '' },
       ...(keepDeletedDays > 0 && { undo: 'kept' }),
@@ -122,5 +124,12 @@ export class Retention {
     this.#wake = resolve;
     await promise;
     clearTimeout(timer);
+  }
+}
+
+async function* idleGrants(store: Pick<Store, 'removeIdleGrants'>, usedByMs: number): AsyncGenerator<number> {
+  for (let count = await store.removeIdleGrants(usedByMs); count > 0; ) {
+    yield count;
+    count = await store.removeIdleGrants(usedByMs);
   }
 }

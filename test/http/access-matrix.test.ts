@@ -11,6 +11,7 @@ import { sessionSeal } from '../../src/oidc/seal.ts';
 import { systemRandom } from '../../src/system.ts';
 import { type Answer, assertError, type Client, newEvent } from '../support/client.ts';
 import { OWN_PAGE } from '../support/console-browser.ts';
+import { insertGrant } from '../support/grants.ts';
 import { startTestService, type TestService, temporaryFolder } from '../support/service.ts';
 import { size } from '../support/sizes.ts';
 import { CLIENT_ID, startTinyIssuer } from '../support/tiny-issuer.ts';
@@ -27,6 +28,9 @@ const ROUTES: Record<string, readonly [Access, number]> = {
   'POST /v1/auth/revoke': ['read', 204],
   'GET /v1/agents/me': ['read', 200],
   'GET /v1/agents/me/events': ['read', 200],
+  'GET /v1/agents/me/grants': ['read', 200],
+  'DELETE /v1/agents/me/grants': ['read', 204],
+  'DELETE /v1/agents/me/grants/{grant_id}': ['read', 204],
   'GET /v1/events/nearby': ['look', 200],
   'GET /v1/events/{event_id}': ['look', 200],
   'POST /mcp': ['speak', 200],
@@ -42,6 +46,8 @@ const ROUTES: Record<string, readonly [Access, number]> = {
   'DELETE /v1/admin/agents/{agent_id}': ['administer', 204],
   'POST /v1/admin/agents/{agent_id}/keys': ['administer', 200],
   'DELETE /v1/admin/agents/{agent_id}/keys/{key_prefix}': ['administer', 204],
+  'GET /v1/admin/agents/{agent_id}/grants': ['administer', 200],
+  'DELETE /v1/admin/agents/{agent_id}/grants/{grant_id}': ['administer', 204],
   'GET /v1/admin/agents/{agent_id}/events': ['administer', 200],
   'DELETE /v1/admin/agents/{agent_id}/events': ['administer', 204],
   'POST /v1/admin/agents/{agent_id}/events/delete': ['administer', 200],
@@ -280,6 +286,17 @@ async function describeMatrix(
         const spare = await (await service.client.register('target')).create();
         const auditId = await deleteAnEvent(service.client, administrator);
         const failures: string[] = [];
+        const grants = new Map<string, string>(); // of agents of refused requests
+        const findGrant = async (client: Client, target: Target, path: string, code: string | undefined) => {
+          if (code) {
+            const found = grants.get(target.agent_id) ?? insertGrant(service.folder, target.agent_id);
+            grants.set(target.agent_id, found);
+            return found;
+          }
+          const isOwn = path.startsWith('/v1/agents/me');
+          const owner = isOwn ? (await client.get('/v1/agents/me')).body.agent.id : target.agent_id;
+          return insertGrant(service.folder, owner);
+        };
         const untouched = new Map<string, object>(); // agents of refused requests, as they were before the first
         for (const [name, caller] of Object.entries(callers)) {
           const wanted = ruleFor(name, access, readsPublicly);
@@ -293,6 +310,10 @@ async function describeMatrix(
             .replace(
               '{key_prefix}',
               path.endsWith('{key_prefix}') ? await findPrefix(administrator, target) : '',
+            )
+            .replace(
+              '{grant_id}',
+              path.endsWith('{grant_id}') ? await findGrant(caller.client, target, path, code) : '',
             );
           if (method !== 'GET' && code && !untouched.has(target.agent_id))
             untouched.set(target.agent_id, await observe(administrator, target.agent_id));
@@ -361,8 +382,9 @@ async function findTarget(
 async function observe(administrator: Client, agentId: string): Promise<object> {
   const { agent, events } = (await administrator.get(`/v1/admin/agents/${agentId}/events`)).body;
   const { keys } = (await administrator.get(`/v1/admin/agents/${agentId}`)).body;
+  const { grants } = (await administrator.get(`/v1/admin/agents/${agentId}/grants`)).body;
   const kept = keys.map((key: object) => ({ ...key, last_used_at: undefined }));
-  return { ...agent, last_used_at: undefined, keys: kept, events };
+  return { ...agent, last_used_at: undefined, keys: kept, grants, events };
 }
 
 /** The prefix of the agent's first key. */

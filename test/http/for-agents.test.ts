@@ -200,8 +200,9 @@ describe('the guide for agents', () => {
         },
         ...(body !== undefined && { body }),
       });
-      // The event of the examples does not exist.
-      const expected = address!.includes('/v1/events/0') ? 404 : 200;
+      // The event and the grant of the examples do not exist.
+      const isUnknown = /\/(?:events|grants)\/0/.test(address!);
+      const expected = isUnknown ? 404 : method === 'DELETE' ? 204 : 200;
       assert.equal(answer.status, expected, `${line}\n${await answer.text()}`);
       const isKeyed = rest!.includes('X-API-Key: $KEY');
       assert.equal(answer.headers.get('preference-applied'), isKeyed ? 'handling=strict' : null, line);

@@ -43,7 +43,7 @@ export interface AuditRecord extends Omit<AuditEntry, 'undo'> {
   readonly audit_id: number;
   /** Name of the agent or title of the event at that moment; empty for several agents, and for what was deleted for good. */
   readonly target_name: string;
-  /** Number of deleted or restored events; 1 for update_agent, revoke_key and new_key. */
+  /** Number of deleted or restored events; 1 for update_agent, revoke_key, new_key and end_grant. */
   readonly count: number;
   /** The first titles of deleted events, as JSON; null if none are kept. */
   readonly titles: string | null;
@@ -77,12 +77,13 @@ export const AuditLogEntry = Type.Object({
   detail: Type.Unsafe<Readonly<Record<string, unknown>> | null>({
     type: ['object', 'null'],
     description:
-      'update_agent: the fields that were set. delete_selected_events: event_ids. delete_event: agent_id and agent_name of the owner. delete_events: the first 100 event_ids and agent_ids. revoke_key: key_prefix of the key that ended. new_key: key_prefix of the new key. restore: audit_id and action of the entry that was undone.',
+      'update_agent: the fields that were set. delete_selected_events: event_ids. delete_event: agent_id and agent_name of the owner. delete_events: the first 100 event_ids and agent_ids. revoke_key: key_prefix of the key that ended. new_key: key_prefix of the new key. end_grant: its grant_id. restore: audit_id and action of the entry that was undone.',
     examples: [{ is_active: false }],
   }),
   count: Type.Integer({
     minimum: 0,
-    description: 'Number of deleted or restored events; 1 for update_agent, revoke_key and new_key.',
+    description:
+      'Number of deleted or restored events; 1 for update_agent, revoke_key, new_key and end_grant.',
     examples: [1],
   }),
   titles: Type.Optional(

@@ -1,4 +1,4 @@
-// Administrators' endpoints for agents: the list, and one agent with its details and its keys; and parameters that they share with
+// Administrators' endpoints for agents: the list, and one agent with its details, its keys and its grants; and parameters that they share with
 // others: the agent's ID, and `for_good` of deletes.
 import { AgentListResponse } from '../../domain/administration/admin.ts';
 import { AgentDetailsResponse } from '../../domain/administration/agent-details.ts';
@@ -6,14 +6,17 @@ import { AgentListParameters, readAgentList } from '../../domain/administration/
 import { DeleteParameters, readForGood } from '../../domain/administration/undo.ts';
 import { AgentSummary, AgentUpdate, RegisterResponse, readAgentUpdate } from '../../domain/agent.ts';
 import { readTogether } from '../../domain/errors.ts';
+import { GrantsResponse } from '../../domain/grants.ts';
 import { EmptyRequest, requireEmptyBody } from '../../domain/own-agent.ts';
 import Type from '../../domain/schema.ts';
 import { reader } from '../../domain/shape.ts';
 import * as admin from '../../usecases/admin.ts';
 import * as lists from '../../usecases/admin-lists.ts';
 import * as details from '../../usecases/agent-details.ts';
+import * as grants from '../../usecases/grants.ts';
 import { queryReader } from '../request/query.ts';
 import { adminEndpoint, type Call, type Route } from './endpoint.ts';
+import { GrantPath, grantIdOf } from './own-grants.ts';
 
 export const AgentPath = Type.Object({
   agent_id: Type.String({
@@ -84,7 +87,7 @@ const deleteAgent = adminEndpoint({
   operationId: 'deleteAgent',
   summary: 'Delete an agent',
   description:
-    'Deletes the agent, its keys and its events in one step. They can be restored for KEEP_DELETED_DAYS, unless for_good is true.',
+    'Deletes the agent, its keys, its grants and its events in one step. They can be restored for KEEP_DELETED_DAYS, unless for_good is true.',
   path: AgentPath,
   query: DeleteParameters,
   errors: ['NOT_FOUND'],
@@ -104,7 +107,7 @@ const revokeAgentKey = adminEndpoint({
   operationId: 'revokeAgentKey',
   summary: 'Revoke a key of an agent',
   description:
-    'The key stops working at once, on other nodes within a second. Other keys of the agent and its events stay. An agent without a key can do nothing more. In the rare case that two keys of the agent have this prefix, both are revoked.',
+    'The key and the grants that were made with it stop working at once, on other nodes within a second. Other keys of the agent and its events stay. An agent without a key can do nothing more. In the rare case that two keys of the agent have this prefix, both are revoked.',
   path: KeyPath,
   errors: ['NOT_FOUND'],
   read: agentIdOf,
@@ -118,7 +121,7 @@ const replaceAgentKeys = adminEndpoint({
   operationId: 'replaceAgentKeys',
   summary: 'Give an agent a new key',
   description:
-    'For an agent whose key is lost or leaked. Returns a new key, only in this response: pass it on. All other keys of the agent stop working at once, on other nodes within a second. If the response is lost, send the request again. The key of a deactivated agent works once the agent is activated again.',
+    'For an agent whose key is lost or leaked. Returns a new key, only in this response: pass it on. All other keys and all grants of the agent stop working at once, on other nodes within a second. If the response is lost, send the request again. The key of a deactivated agent works once the agent is activated again.',
   path: AgentPath,
   body: EmptyRequest,
   isBodyOptional: true,
@@ -132,6 +135,34 @@ const replaceAgentKeys = adminEndpoint({
   handle: ({ context, caller }, [agentId]) => details.replaceAgentKeys(context, caller, agentId),
 });
 
+const listAgentGrants = adminEndpoint({
+  operationId: 'listAgentGrants',
+  summary: 'List the grants of an agent',
+  description: 'Returns the clients that may act for the agent, as the agent itself sees them.',
+  path: AgentPath,
+  response: GrantsResponse,
+  errors: ['NOT_FOUND'],
+  read: agentIdOf,
+  handle: ({ context }, agentId) => grants.listAgentGrants(context, agentId),
+});
+
+const endAgentGrant = adminEndpoint({
+  operationId: 'endAgentGrant',
+  summary: 'End a grant of an agent',
+  description: 'The client can no longer act for the agent, at once; on other nodes within a second.',
+  path: Type.Object({ ...AgentPath.properties, ...GrantPath.properties }),
+  errors: ['NOT_FOUND'],
+  read: (call) =>
+    readTogether(
+      () => agentIdOf(call),
+      () => grantIdOf(call),
+    ),
+  handle: async ({ context, caller }, [agentId, grantId]) => {
+    await grants.endAgentGrant(context, caller, agentId, grantId);
+    return undefined;
+  },
+});
+
 export const routes: readonly Route[] = [
   ['GET', '/v1/admin/agents', listAgents],
   ['GET', '/v1/admin/agents/{agent_id}', getAgent],
@@ -139,4 +170,6 @@ export const routes: readonly Route[] = [
   ['DELETE', '/v1/admin/agents/{agent_id}', deleteAgent],
   ['POST', '/v1/admin/agents/{agent_id}/keys', replaceAgentKeys],
   ['DELETE', '/v1/admin/agents/{agent_id}/keys/{key_prefix}', revokeAgentKey],
+  ['GET', '/v1/admin/agents/{agent_id}/grants', listAgentGrants],
+  ['DELETE', '/v1/admin/agents/{agent_id}/grants/{grant_id}', endAgentGrant],
 ];

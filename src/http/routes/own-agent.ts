@@ -16,8 +16,8 @@ import {
   OwnEventsParameters,
   OwnEventsResponse,
   RotateRequest,
-  readOverlapMs,
   readOwnEvents,
+  readRotateRequest,
   requireEmptyBody,
 } from '../../domain/own-agent.ts';
 import Type from '../../domain/schema.ts';
@@ -91,16 +91,16 @@ const rotateKey = endpoint({
   tag: 'Agent',
   summary: 'Replace the key you use with a new one',
   description:
-    'Returns a new key, only in this response: store it. The key of this request keeps working for overlap_seconds, so if the response is lost, retry with it. All your other keys stop working at once.',
+    'Returns a new key, only in this response: store it. The key of this request keeps working for overlap_seconds, so if the response is lost, retry with it. All your other keys stop working at once. Clients that may act for you go on, unless end_grants is true.',
   access: 'key',
   body: RotateRequest,
   isBodyOptional: true,
   response: RegisterResponse,
   read: ({ body, query, isStrict }) => {
-    if (!isStrict) refuseParameters(query);
-    return readOverlapMs(body);
+    if (!isStrict) refuseParameters(query, SEND_IN_BODY);
+    return readRotateRequest(body);
   },
-  handle: ({ context, caller }, overlapMs) => own.rotateKey(context, caller, overlapMs),
+  handle: ({ context, caller }, rotation) => own.rotateKey(context, caller, rotation),
 });
 
 const revokeKey = endpoint({
@@ -108,23 +108,25 @@ const revokeKey = endpoint({
   tag: 'Agent',
   summary: 'Revoke the key you use',
   description:
-    'The key stops working at once. Works even when the quota is exhausted. An agent whose last key is revoked can do nothing more; its events stay, and only an administrator can delete them.',
+    'The key stops working at once, and so do the grants that were made with it. Works even when the quota is exhausted. An agent whose last key is revoked can do nothing more; its events stay, and only an administrator can delete them.',
   access: 'key',
   needsQuota: false,
   body: EmptyRequest,
   isBodyOptional: true,
   handle: async ({ context, caller, body, query }) => {
-    refuseParameters(query);
+    refuseParameters(query, SEND_IN_BODY);
     requireEmptyBody(body);
     await own.revokeKey(context, caller);
     return undefined;
   },
 });
 
-/** Throws VALIDATION_ERROR, as strict calls do for all endpoints. An overlap_seconds in the URL would be ignored, and a key meant to end would stay valid. */
-function refuseParameters(query: Query): void {
+/** An overlap_seconds in the URL would be ignored, and a key meant to end would stay valid. */
+const SEND_IN_BODY = 'this request takes no query parameters; send overlap_seconds in the body';
+
+/** Throws VALIDATION_ERROR with this message, as strict calls do for all endpoints. */
+export function refuseParameters(query: Query, msg: string): void {
   if (query.unknown === undefined) return;
-  const msg = 'this request takes no query parameters; send overlap_seconds in the body';
   throw invalid([{ loc: ['query'], msg, type: 'extra_forbidden' }]);
 }
 

@@ -9,9 +9,11 @@ import * as events from './events.ts';
 import { health, live, ready } from './health.ts';
 import { MCP_PATH, mcp } from './mcp.ts';
 import * as ownAgent from './own-agent.ts';
+import * as ownGrants from './own-grants.ts';
 
 export const ROUTES: readonly Route[] = [
   ownAgent,
+  ownGrants,
   events,
   admin,
   adminAgents,
