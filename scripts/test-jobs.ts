@@ -114,6 +114,7 @@ const LONG_ONLY: ReadonlySet<string> = new Set([
   'test/oauth/real-clients.test.ts',
   'test/package/install.test.ts',
   'test/package/package.test.ts',
+  'test/places/build.test.ts',
   'test/postgres/cluster.test.ts',
   'test/postgres/list-plans.test.ts',
   'test/postgres/memory/churn.test.ts',

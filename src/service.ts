@@ -20,7 +20,7 @@ import type { Readiness } from './http/routes/health.ts';
 import type { McpRead, ServeMcp } from './http/routes/mcp.ts';
 import { buildServer } from './http/server.ts';
 import { Shutdown } from './http/shutdown.ts';
-import { PUBLIC_TOOLS, TOOLS } from './mcp/tools.ts';
+import { TOOLS } from './mcp/tools.ts';
 import { Metrics, measureProcess } from './metrics/metrics.ts';
 import { ClientDocuments } from './oauth/client-documents.ts';
 import { localVerifier, newSigningKey, SIGNING_KEY } from './oidc/local-issuer.ts';
@@ -29,6 +29,7 @@ import { providerVerifier } from './oidc/provider.ts';
 import { newSeal, SESSION_SECRET, sessionSeal } from './oidc/seal.ts';
 import { providerSignIn } from './oidc/sign-in.ts';
 import { Outbound } from './outbound/outbound.ts';
+import { lazyPlaces } from './places/places.ts';
 import { logFailure, storeLog } from './store-log.ts';
 import { systemClock, systemRandom, systemUptime, VERSION } from './system.ts';
 import { ClockTrust, describeDoubt } from './usecases/clock-trust.ts';
@@ -90,7 +91,6 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     mcp: async (call) => (await loadMcp()).serve(call),
     publicMcp: async (read) => (await loadMcp()).servePublic(read),
     tools: TOOLS,
-    publicTools: PUBLIC_TOOLS,
     hasOAuth: config.oauth,
     admission: new Admission(config.clientLimits, config.database && 4 * config.database.poolSize, metrics),
     deadline,
@@ -116,7 +116,9 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     const outbound = new Outbound({ issuer: config.oidc?.issuer, allow: config.outboundAllow });
     const access = await openAccess(config, store, clock, random, outbound);
     const edits = new KeyedQueue();
-    readiness = { context: { store, clock, random, policy: config.policy, ...access, edits } };
+    readiness = {
+      context: { store, clock, random, policy: config.policy, ...access, edits, places: lazyPlaces() },
+    };
     listener ??= await startListening(app, config);
     url = listener.url;
     const retention = startRetention(config, store, metrics, { ...options, clock });

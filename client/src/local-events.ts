@@ -6,12 +6,14 @@ import type {
   EventCreate,
   EventsNearbyResponse,
   EventUpdate,
+  FindPlacesQuery,
   GetEventFormats,
   GetEventQuery,
   GrantsResponse,
   ListOwnEventsQuery,
   OwnAgentResponse,
   OwnEventsResponse,
+  PlacesResponse,
   ReadEvent,
   RegisterRequest,
   RegisterResponse,
@@ -89,12 +91,17 @@ export class LocalEvents {
     return this.#send('DELETE', path, options, { doneCode: 'NOT_FOUND' });
   }
 
-  /** A page of events near a place, by start or distance. `format: 'ics'` returns text. */
+  /** A page of events near `lat` and `lng`, or near a `place` by name; by start or distance. `format: 'ics'` returns text. */
   searchNearby<Format extends keyof SearchNearbyFormats = 'json'>(
     query: SearchNearbyQuery & { format?: Format | undefined },
     options?: CallOptions,
   ): Promise<SearchNearbyFormats[Format]> {
     return this.#send('GET', '/v1/events/nearby', options, { query });
+  }
+
+  /** Places with this name, and then those whose names begin with it. */
+  findPlaces(query: FindPlacesQuery, options?: CallOptions): Promise<PlacesResponse> {
+    return this.#send('GET', '/v1/places', options, { query });
   }
 
   /** Creates an event. If you already have one with this title, start and place, that one is returned, unchanged. */

@@ -324,6 +324,20 @@ export interface ValidationErrorResponse {
     /** A stable word, such as `missing` or `string_too_long`. */
     type: string;
   }[];
+  /** Only if `place` could mean several places, or a small one: those that it could mean. */
+  candidates?: PlaceCandidate[];
+}
+
+export interface PlaceCandidate {
+  /** What to send as place to search around this one. */
+  place: string;
+  name: string;
+  /** State, province or the like; null if unknown. */
+  region: string | null;
+  /** ISO 3166-1 code. */
+  country: string;
+  lat: number;
+  lng: number;
 }
 
 export interface GrantSummary {
@@ -347,6 +361,28 @@ export interface GrantsResponse {
   grants: GrantSummary[];
 }
 
+export interface FoundPlace {
+  name: string;
+  /** State, province or the like; null if unknown. */
+  region: string | null;
+  /** ISO 3166-1 code. */
+  country: string;
+  lat: number;
+  lng: number;
+  /** IANA timezone name. */
+  timezone: string;
+  /** null if unknown. */
+  population: number | null;
+}
+
+export interface PlacesResponse {
+  /**
+   * Places with exactly this name come first; then, if q has no comma, those whose names begin with it.
+   * Among each, the largest come first or, with near_lat and near_lng, the nearest.
+   */
+  places: FoundPlace[];
+}
+
 /** Parameters of listOwnEvents. */
 export interface ListOwnEventsQuery {
   /** Events per page. 1 to 100; default: 30. */
@@ -366,9 +402,9 @@ export interface ListOwnEventsQuery {
 /** Parameters of searchNearby. */
 export interface SearchNearbyQuery {
   /** Latitude of the centre. -90 to 90. */
-  lat: number;
+  lat?: number | undefined;
   /** Longitude of the centre. -180 to 180. */
-  lng: number;
+  lng?: number | undefined;
   /** Miles, inclusive. Without it, events at any distance match. 0.1 to 100. */
   radius?: number | undefined;
   /** Without it, all types match. */
@@ -421,6 +457,14 @@ export interface SearchNearbyQuery {
   sort?: 'start' | 'distance' | undefined;
   /** scheduled: leaves out cancelled events; cancelled: only those; any: both. Default: scheduled. */
   status?: 'scheduled' | 'cancelled' | 'any' | undefined;
+  /**
+   * Name of a town or a district around which to search, instead of lat and lng; in any language, such
+   * as Kreuzberg, Berlin. What is behind a comma tells it from others of this name: a region, a
+   * country, their codes, or a larger city nearby. Without radius: 10 miles. The header Resolved-Place
+   * names the place that was found. If several could be meant, the response is a 422 with candidates. 1
+   * to 200 characters.
+   */
+  place?: string | undefined;
 }
 
 /** Parameters of getEvent. */
@@ -431,6 +475,23 @@ export interface GetEventQuery {
    * geojson.
    */
   include?: readonly ('local' | 'status' | 'updated_at')[] | undefined;
+}
+
+/** Parameters of findPlaces. */
+export interface FindPlacesQuery {
+  /**
+   * A name or its beginning, in any language. What is behind a comma tells it from others: a region, a
+   * country, their codes, or a larger city nearby. 1 to 200 characters.
+   */
+  q: string;
+  /** Only places of this country: an ISO 3166-1 code of two letters, such as US. 2 to 2 characters. */
+  country?: string | undefined;
+  /** Latitude of a point: the nearest places come first, instead of the largest. -90 to 90. */
+  near_lat?: number | undefined;
+  /** Longitude of that point. -180 to 180. */
+  near_lng?: number | undefined;
+  /** Maximum number of places. 1 to 50; default: 10. */
+  limit?: number | undefined;
 }
 
 /** What searchNearby returns, by format. */

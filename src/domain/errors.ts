@@ -146,6 +146,7 @@ export type Part = (typeof PARTS)[number];
 interface AppErrorOptions {
   readonly cause?: unknown;
   readonly issues?: readonly Issue[];
+  readonly candidates?: readonly object[];
   readonly retryAfterSeconds?: number;
   readonly isReported?: boolean;
   readonly refusedBy?: RefusedBy;
@@ -156,6 +157,8 @@ interface AppErrorOptions {
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly issues: readonly Issue[] | undefined;
+  /** What the caller may have meant, to choose from. */
+  readonly candidates: readonly object[] | undefined;
   /** When to retry the same request, if that is known. */
   readonly retryAfterSeconds: number | undefined;
   /** Whether the log already has the cause, so that the requests that meet it are not logged as faults. */
@@ -170,6 +173,7 @@ export class AppError extends Error {
     this.name = 'AppError';
     this.code = code;
     this.issues = options.issues;
+    this.candidates = options.candidates;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.isReported = options.isReported ?? false;
     this.refusedBy = options.refusedBy;

@@ -63,8 +63,6 @@ export interface ServerOptions extends Pick<AppOptions, 'trustProxy' | 'newReque
   readonly publicMcp?: ServeMcp<McpRead>;
   /** Tools of /mcp, listed in the guide. */
   readonly tools?: readonly ToolName[];
-  /** Those of /mcp/public. */
-  readonly publicTools?: readonly ToolName[];
   /** Whether clients of /mcp/connect can sign in. */
   readonly hasOAuth?: boolean;
   readonly admission?: Admission;
@@ -185,7 +183,6 @@ function addRoutes(app: FastifyInstance, server: Server): void {
 
 function serveDescription(app: FastifyInstance, server: Server): void {
   const { documents, operations, baseUrl, tools = [] } = server;
-  const readsPublicly = server.publicReading !== undefined;
   const headers = { 'cache-control': 'no-cache' }; // browsers ask each time whether it is still valid
   documents.serve(app, '/openapi.json', () => {
     const json = JSON.stringify(describeApi(operations, baseUrl()));
@@ -194,19 +191,11 @@ function serveDescription(app: FastifyInstance, server: Server): void {
   documents.serve(
     app,
     '/SKILL.md',
-    () =>
-      new StaticDocument(
-        writeSkill(baseUrl(), tools, readsPublicly),
-        'text/markdown; charset=utf-8',
-        headers,
-      ),
+    () => new StaticDocument(writeSkill(baseUrl(), tools, server), 'text/markdown; charset=utf-8', headers),
   );
   documents.serve(app, API_CATALOG_PATH, () => {
     const link = apiCatalogLink(baseUrl());
-    return new StaticDocument(writeApiCatalog(baseUrl(), readsPublicly), API_CATALOG_TYPE, {
-      ...headers,
-      link,
-    });
+    return new StaticDocument(writeApiCatalog(baseUrl(), server), API_CATALOG_TYPE, { ...headers, link });
   });
 }
 

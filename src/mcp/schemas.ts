@@ -5,18 +5,31 @@ import { OwnLimits } from '../domain/administration/agent-details.ts';
 import { readTogether, refuse } from '../domain/errors.ts';
 import { EVENT_FIELDS, EventCreate, EventUpdate } from '../domain/events/event.ts';
 import { ReadEvent } from '../domain/events/include.ts';
-import { EventsNearbyResponse, FoundEvent, NearbyParameters } from '../domain/events/nearby.ts';
+import {
+  CentredParameters,
+  EventsNearbyResponse,
+  FILTERS,
+  FoundEvent,
+  PLACE,
+} from '../domain/events/nearby.ts';
 import { OwnEventsParameters, OwnEventsResponse } from '../domain/own-agent.ts';
+import { PlacesParameters, PlacesResponse } from '../domain/places.ts';
 import Type from '../domain/schema.ts';
 import { compile, findUnknown, oneOf } from '../domain/shape.ts';
 import { UNTRUSTED } from './text.ts';
 
 const RFC_3339 = 'RFC 3339, such as 2031-05-01T18:00:00+02:00; without an offset, it is UTC.';
 
-export const SearchInput = reworded(NearbyParameters, {
-  lat: 'Latitude of the centre, in decimal degrees.',
-  lng: 'Longitude of the centre, in decimal degrees.',
-  radius: 'Miles from the centre (1 km is 0.62 miles). Without it, events at any distance match.',
+/** The arguments of a search, of which `place` stands first: models have names more often than coordinates. */
+export const SearchParameters = Type.Object({ ...PLACE, ...CentredParameters.properties, ...FILTERS });
+
+export const SearchInput = reworded(SearchParameters, {
+  place:
+    'Name of a town or a district, in any language; behind a comma its region, country, their codes, or its city: "Kreuzberg, Berlin". Not together with lat and lng.',
+  lat: 'Latitude of the centre, in decimal degrees, instead of place.',
+  lng: 'Longitude of the centre, in decimal degrees, instead of place.',
+  radius:
+    'Miles from the centre (1 km is 0.62 miles). Without it, 10 miles with place; with lat and lng, events at any distance match.',
   event_type: 'Types that match, as a list. Without it, all types match.',
   audience:
     'Audiences that match, as a list; "all" is a value of its own, not a wildcard. Without it, all match.',
@@ -76,8 +89,18 @@ const ON_REQUEST = / (?:Only|Always) with include=\w+\./;
 const ShownEvent = complete(ReadEvent);
 
 export const SearchOutput = withWarning(
-  Type.Object({ ...EventsNearbyResponse.properties, events: Type.Array(complete(FoundEvent)) }),
+  Type.Object({
+    ...EventsNearbyResponse.properties,
+    events: Type.Array(complete(FoundEvent)),
+    resolved_place: Type.Optional(
+      Type.String({ description: 'The place that `place` means, and its coordinates. Only with `place`.' }),
+    ),
+  }),
 );
+
+export const PlacesInput = reworded(PlacesParameters, {});
+
+export const PlacesOutput = PlacesResponse;
 
 export const OwnEventsOutput = withWarning(
   Type.Object({ ...OwnEventsResponse.properties, events: Type.Array(ShownEvent) }),

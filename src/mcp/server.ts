@@ -34,9 +34,9 @@ export interface McpReader {
 
 export interface McpCaller extends McpReader, Pick<AgentCaller, 'agent' | 'keyHash'> {}
 
-const INSTRUCTIONS = `In-person local events: search by place and time, read events, and publish your own. Distances are in miles. Results show local times. ${UNTRUSTED}`;
+const INSTRUCTIONS = `In-person local events: search by the name of a place and time, read events, and publish your own. Distances are in miles. Results show local times. ${UNTRUSTED}`;
 
-const PUBLIC_INSTRUCTIONS = `In-person local events: search by place and time, and read events. To publish, connect to /mcp with a key instead. Distances are in miles. Results show local times. ${UNTRUSTED}`;
+const PUBLIC_INSTRUCTIONS = `In-person local events: search by the name of a place and time, and read events. To publish, connect to /mcp with a key instead. Distances are in miles. Results show local times. ${UNTRUSTED}`;
 
 /** The library only publishes the schemas. Our own checks report every failing field and how to fix it. */
 const unchecked: jsonSchemaValidator = {

@@ -5,6 +5,7 @@ import type { Static } from 'typebox';
 import type { OwnLimits } from '../domain/administration/agent-details.ts';
 import { mayWrite, type Tier } from '../domain/agent.ts';
 import { type Event, UNTRUSTED_FIELDS } from '../domain/events/event.ts';
+import type { FoundPlace } from '../domain/places.ts';
 
 /** An event in a structured result. */
 export type EventShown = Event & LocalTimes & { readonly distance_miles?: number };
@@ -98,6 +99,17 @@ function excerptOf(text: string, maxBytes: number): string {
     excerpt += shown;
   }
   return excerpt;
+}
+
+/** One place per line, such as `Springfield, Illinois, US: 39.80172, -89.64371, America/Chicago, population 116250`. */
+export function showPlaces(places: readonly FoundPlace[]): string {
+  if (places.length === 0)
+    return 'No place has this name. Check the spelling, try the name in another language, or a town nearby.';
+  const lines = places.map(({ name, region, country, lat, lng, timezone, population }) => {
+    const names = [name, region, country].filter((part) => part !== null).join(', ');
+    return `${names}: ${lat}, ${lng}, ${timezone}${population === null ? '' : `, population ${population}`}`;
+  });
+  return lines.join('\n');
 }
 
 /** What an agent may do, in a few lines. */

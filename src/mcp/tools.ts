@@ -5,9 +5,17 @@ import { CLEARABLE_FIELDS, type EventUpdate, endsMs, parseEvent } from '../domai
 import { readEventCreate, readEventUpdate } from '../domain/events/event-input.ts';
 import { countFitting } from '../domain/events/event-page.ts';
 import { addLocalTimes } from '../domain/events/include.ts';
-import { addDistances, nextCursor, readNearby } from '../domain/events/nearby.ts';
+import {
+  addDistances,
+  type NearbyQuery,
+  nextCursor,
+  type PlaceSearch,
+  readNearby,
+  readPlaceSearch,
+} from '../domain/events/nearby.ts';
 import { otherTimezoneOf, TIMEZONE_MISMATCH } from '../domain/events/place-timezone.ts';
 import { encodeOwnCursor, readOwnEvents } from '../domain/own-agent.ts';
+import { readPlaces } from '../domain/places.ts';
 import { compile } from '../domain/shape.ts';
 import type { Searcher } from '../domain/store.ts';
 import type { Wire } from '../domain/wire.ts';
@@ -15,10 +23,19 @@ import type { AgentCaller } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 import { createEvent, deleteEvent, findNearby, getEvent, updateEvent } from '../usecases/events.ts';
 import { findOwnEvents, getOwnLimits } from '../usecases/own-agent.ts';
+import { findPlaces, locate } from '../usecases/places.ts';
 import type { Network } from '../usecases/stored-bytes.ts';
 import type { ArgumentRules, Arguments } from './schemas.ts';
 import * as schemas from './schemas.ts';
-import { type EventShown, type PageWords, showAgent, showEvent, showPage, UNTRUSTED } from './text.ts';
+import {
+  type EventShown,
+  type PageWords,
+  showAgent,
+  showEvent,
+  showPage,
+  showPlaces,
+  UNTRUSTED,
+} from './text.ts';
 
 /** `Caller`: who may call it. A tool that needs no agent takes undefined, too. */
 export interface Tool<Input = unknown, Caller = AgentCaller> extends ArgumentRules<Input> {
@@ -82,15 +99,18 @@ export const PUBLIC_TOOLS: readonly PublicTool[] = [
   publicTool({
     name: 'search_events',
     title: 'Search events near a place',
-    description: `Find in-person events near a place: what is on, when and where. Use it whenever somebody asks what to do, where to go or what happens around a town, an address or a date. It needs coordinates: look them up first if you only have a name.
-radius is in miles; without it, events at any distance match, so set it for "near". For "now", "today", "tonight", "tomorrow", "this weekend" or "the next days" set when: it uses the local clock of each event and also finds what has already begun, such as exhibitions. For any other period set active_after and active_before. Set starts_after (inclusive) and starts_before (exclusive) only for events that begin in a period. These four are UTC unless they have an offset: use the offset of the place. q finds words, such as "jazz" or "jazz*": use it for a topic that no event_type has, and try other words or other languages if it finds nothing. Events that have ended are never found; cancelled ones only with status "any" or "cancelled", and then say so. Events are ordered by start; set sort to "distance" for the nearest first. A page has 30 events, or as many as limit (1 to 100) says, and fewer if they are very long. total counts all matching events. The result shows each event in its local time, with its distance from the point; get_event returns more about one. If there are more pages, call again with the cursor from the result.
-Example: {"lat": 52.52, "lng": 13.405, "radius": 10, "event_type": ["workshop", "talk"], "when": "this_weekend", "sort": "distance", "limit": 10}
+    description: `Find in-person events near a place: what is on, when and where. Use it whenever somebody asks what to do, where to go or what happens around a town, an address or a date.
+If you have the name of a town or a district, send it as place, and where it is behind a comma: "Kreuzberg, Berlin", "Springfield, IL". Do not guess coordinates. The result names the place that was found: check it. If a name could mean several places, the error lists what to send instead; if that does not tell, ask. Send lat and lng, not place, only if you know exact coordinates, such as those of an address.
+radius is in miles; without it, a search with place finds events within 10 miles, and one with lat and lng at any distance, so set it for "near". For "now", "today", "tonight", "tomorrow", "this weekend" or "the next days" set when: it uses the local clock of each event and also finds what has already begun, such as exhibitions. For any other period set active_after and active_before. Set starts_after (inclusive) and starts_before (exclusive) only for events that begin in a period. These four are UTC unless they have an offset: use the offset of the place. q finds words, such as "jazz" or "jazz*": use it for a topic that no event_type has, and try other words or other languages if it finds nothing. Events that have ended are never found; cancelled ones only with status "any" or "cancelled", and then say so. Events are ordered by start; set sort to "distance" for the nearest first. A page has 30 events, or as many as limit (1 to 100) says, and fewer if they are very long. total counts all matching events. The result shows each event in its local time, with its distance from the point; get_event returns more about one. If there are more pages, call again with the cursor from the result.
+Example: {"place": "Kreuzberg, Berlin", "radius": 3, "event_type": ["workshop", "talk"], "when": "this_weekend", "sort": "distance", "limit": 10}
 ${UNTRUSTED}`,
     input: schemas.SearchInput,
     output: schemas.SearchOutput,
     hints: [true, false, true, true],
-    read: (args) => ({ ...readNearby(args, 'arguments'), details: true }),
-    run: async (context, _caller, query, _network, searcher) => {
+    read: readSearch,
+    run: async (context, _caller, search, _network, searcher) => {
+      const located = 'around' in search ? await locate(context, search, 'arguments') : undefined;
+      const query = { ...(located ? located.query : (search as NearbyQuery)), details: true };
       const { events, details, total, next } = await findNearby(context, query, searcher);
       const count = countFitting(events, MAX_PAGE_BYTES);
       const after = count < events.length ? details[count - 1] : next;
@@ -104,6 +124,7 @@ ${UNTRUSTED}`,
           ifNone:
             'Try a larger radius (up to 100 miles, or none for any distance), a longer time range or fewer filters.',
         },
+        located && { place: located.place, radiusMiles: query.radiusMiles! },
       );
     },
   }),
@@ -118,6 +139,20 @@ ${UNTRUSTED}`,
     hints: [true, false, true, true],
     read: readEventId,
     run: async (context, _caller, eventId) => eventOf((await getEvent(context, eventId)).json, 'Found.'),
+  }),
+  publicTool({
+    name: 'find_places',
+    title: 'Find places by name',
+    description: `Find towns and districts by name, in any language, with coordinates, timezone and population. Use it for the lat, lng and timezone of an event to publish, or to find out which places have a name. To search for events around a place, send its name to search_events instead. q is the name or its beginning, and where the place is behind a comma: a region, a country, their codes, or a larger city nearby. Places with exactly this name come first; among them the largest or, with near_lat and near_lng, the nearest. It knows no streets, venues or addresses. Place names: GeoNames, CC BY 4.0.
+Example: {"q": "Springfield, IL"}`,
+    input: schemas.PlacesInput,
+    output: schemas.PlacesOutput,
+    hints: [true, false, true, false],
+    read: (args) => readPlaces(args, 'arguments'),
+    run: async (context, _caller, query) => {
+      const places = await findPlaces(context, query);
+      return { structured: { places }, text: showPlaces(places) };
+    },
   }),
 ];
 
@@ -214,15 +249,36 @@ Example: {}`,
   }),
 ];
 
+/** `around`: the place that was looked up for the search, if one was. */
 function pageOf(
   wires: readonly Wire[],
   total: number,
   cursor: string | undefined,
   words: PageWords,
+  around?: { readonly place: string; readonly radiusMiles: number },
 ): ToolOutput {
   const events = wires.map(toShown);
   const page = { events, count: events.length, total, next_cursor: cursor ?? null };
-  return { structured: page, text: showPage(page, words) };
+  const text = showPage(page, words);
+  if (!around) return { structured: page, text };
+  const { place, radiusMiles } = around;
+  return {
+    structured: { ...page, resolved_place: place },
+    text: `Within ${radiusMiles} miles of ${place}:\n${text}`,
+  };
+}
+
+/** A model that sends neither a place nor coordinates is told of both ways. */
+function readSearch(args: Arguments): NearbyQuery | PlaceSearch {
+  if (args.place !== undefined) return readPlaceSearch(args, 'arguments');
+  const isMissing = args.lat === undefined && args.lng === undefined;
+  const msg = 'is required, or lat and lng instead';
+  const issue = { loc: ['arguments', 'place'], msg, type: 'missing' };
+  const [, query] = readTogether(
+    () => refuse(isMissing ? [issue] : []),
+    () => readNearby(isMissing ? { ...args, lat: 0, lng: 0 } : args, 'arguments'),
+  );
+  return query;
 }
 
 /**

@@ -3,6 +3,7 @@ import type { VerifyToken } from '../domain/administration/admin.ts';
 import type { ConsoleAccess } from '../domain/administration/session.ts';
 import type { Clock, Random } from '../domain/clock-and-random.ts';
 import type { OAuthAccess } from '../domain/oauth-access.ts';
+import type { Places } from '../domain/places.ts';
 import type { Policy } from '../domain/policy.ts';
 import type { AgentStore, Store } from '../domain/store.ts';
 
@@ -17,6 +18,7 @@ export interface Context {
   readonly oauth?: OAuthAccess | undefined;
   /** Queues the updates of one event, so that they do not conflict and retry in the store. */
   readonly edits: KeyedQueue;
+  readonly places: Places;
 }
 
 /** What changes of agents need, so that the command line can make them without a service. */

@@ -27,7 +27,10 @@ type Method = (...parameters: unknown[]) => Promise<unknown>;
 function parametersOf(operation: AgentOperation): { type: string; isOptional: boolean; sample: unknown }[] {
   const { parameters, body, isBodyRequired } = operation;
   const query = queryTypeOf(operation);
-  const isQueryRequired = parameters.some((each) => each.in === 'query' && each.required);
+  // A search needs a place or coordinates, so neither is required.
+  const isQueryRequired =
+    operation.operationId === 'searchNearby' ||
+    parameters.some((each) => each.in === 'query' && each.required);
   return [
     ...parameters
       .filter((each) => each.in === 'path')

@@ -33,6 +33,7 @@ const ROUTES: Record<string, readonly [Access, number]> = {
   'DELETE /v1/agents/me/grants/{grant_id}': ['read', 204],
   'GET /v1/events/nearby': ['look', 200],
   'GET /v1/events/{event_id}': ['look', 200],
+  'GET /v1/places': ['look', 200],
   'POST /mcp': ['speak', 200],
   'POST /v1/events': ['create', 200],
   'PATCH /v1/events/{event_id}': ['change', 200],
@@ -351,7 +352,7 @@ function send(client: Client, method: string, address: string): Promise<Answer> 
   const [, body] = address.endsWith('/keys')
     ? []
     : (Object.entries(BODIES).find(([route]) => `${method} ${address}`.startsWith(route)) ?? []);
-  const query = address.endsWith('/nearby') ? '?lat=0&lng=0' : '';
+  const query = address.endsWith('/nearby') ? '?lat=0&lng=0' : address.endsWith('/places') ? '?q=Bern' : '';
   const headers = address === '/mcp' ? { accept: 'application/json, text/event-stream' } : {};
   return client.send(method, address + query, body ? { body: body(), headers } : {});
 }

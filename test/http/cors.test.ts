@@ -8,7 +8,8 @@ import { startTestService, type TestService } from '../support/service.ts';
 const ORIGIN = 'https://calendar.example';
 const EXPOSED = [
   ...['etag', 'event-warnings', 'idempotent-replayed', 'link', 'preference-applied', 'ratelimit'],
-  ...['ratelimit-policy', 'retry-after', 'x-request-id', 'x-unknown-fields', 'x-unknown-parameters'],
+  ...['ratelimit-policy', 'resolved-place', 'retry-after', 'x-request-id', 'x-unknown-fields'],
+  'x-unknown-parameters',
 ];
 
 const words = (list: string | null) => (list ?? '').toLowerCase().split(/, */).sort();

@@ -85,6 +85,7 @@ describe('the guide for agents', () => {
       '/for-agents',
       '/llms.txt',
       '/mcp',
+      '/mcp/connect',
       '/SKILL.md',
       '/.well-known/api-catalog',
     ];
@@ -240,7 +241,7 @@ describe('the guide for agents', () => {
     const answer = await agent.send('POST', '/mcp', { body, headers });
     const { result } = JSON.parse(answer.text.slice(answer.text.indexOf('{'))) as Json;
     const rows = result.tools.map(({ name, title }: Json) => `| \`${name}\` | ${title} |`);
-    assert.equal(rows.length, 7);
+    assert.equal(rows.length, 8);
     for (const row of rows) assert.ok(text.includes(row), row);
   });
 
@@ -263,8 +264,11 @@ describe('the guide for agents', () => {
   });
 
   it('says to look coordinates up, and warns of unknown parameters', () => {
-    assert.match(text, /^- Places are coordinates\. Look coordinates up, /m);
-    assert.match(text, /`X-Unknown-Parameters` .*`near=Kreuzberg` finds everything/);
+    assert.match(
+      text,
+      /^- A search takes the name of a town or district as `place` .* Do not guess coordinates\./m,
+    );
+    assert.match(text, /`X-Unknown-Parameters` .*`max_cost=5` finds everything/);
   });
 
   it('has questions whose parameters are known and valid', async () => {

@@ -64,6 +64,7 @@ describe('the OpenAPI document on formats and conditions', () => {
       'when',
       'sort',
       'status',
+      'place',
       'Prefer',
     ]);
     assert.equal(names(operation('get', '/v1/events/nearby').parameters).length, 9);

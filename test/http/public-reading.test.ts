@@ -24,7 +24,11 @@ describe('without PUBLIC_READ', () => {
   const service = useTestService();
 
   it('a missing key is the 401 of version 1.0.0', async () => {
-    for (const path of ['/v1/events/nearby?lat=0&lng=0', '/v1/events/01JZ9GX4T0QW3N1V8R5Y7K2MHD']) {
+    for (const path of [
+      '/v1/events/nearby?lat=0&lng=0',
+      '/v1/events/01JZ9GX4T0QW3N1V8R5Y7K2MHD',
+      '/v1/places?q=Wien',
+    ]) {
       const answer = await service.client.get(path);
       assert.equal(
         answer.text,
@@ -76,6 +80,10 @@ for (const engine of ['sqlite', 'postgres'] as Engine[]) {
         const head = await reader.send('HEAD', path);
         assert.equal(head.headers.get('content-length'), mine.headers.get('content-length'));
       }
+      const places = await reader.get('/v1/places?q=Wien');
+      assert.equal(places.status, 200);
+      assert.equal(places.text, (await agent.get('/v1/places?q=Wien')).text);
+      assert.equal(places.headers.get('vary'), 'X-API-Key');
       const known = { headers: { 'if-none-match': '"1"' } };
       assert.equal((await reader.send('GET', `/v1/events/${event_id}`, known)).status, 304);
     });
@@ -199,6 +207,7 @@ describe('with PUBLIC_READ', () => {
     const { paths, tags } = (await service.client.get('/openapi.json')).body;
     assert.deepEqual(paths['/v1/events/nearby'].get.security, [{ ApiKey: [] }, {}]);
     assert.deepEqual(paths['/v1/events/{event_id}'].get.security, [{ ApiKey: [] }, {}]);
+    assert.deepEqual(paths['/v1/places'].get.security, [{ ApiKey: [] }, {}]);
     assert.deepEqual(paths['/v1/events/{event_id}'].patch.security, [{ ApiKey: [] }]);
     assert.match(paths['/v1/events/nearby'].get.description, / Needs no key: /);
     assert.match(tags[1].description, /Needs a key, unless an operation says otherwise\.$/);

@@ -10,7 +10,7 @@ import { ACCEPT, call, currentCall, messagesIn } from './messages.ts';
 const PATH = '/mcp/public';
 const SEARCH = { lat: 0, lng: 0 };
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
-const READING = ['search_events', 'get_event'];
+const READING = ['search_events', 'get_event', 'find_places'];
 const WRITING = ['create_event', 'update_event', 'delete_event', 'list_my_events', 'get_my_agent'];
 
 const send = (client: Client, body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
@@ -56,6 +56,7 @@ describe('with PUBLIC_READ', () => {
       const { events } = await mcp.get('search_events', SEARCH);
       assert.equal(events[0].event_id, eventId);
       assert.equal((await mcp.get('get_event', { event_id: eventId })).title, 'Lantern workshop');
+      assert.equal((await mcp.get('find_places', { q: 'Kreuzberg, Berlin' })).places[0].country, 'DE');
       assert.match(await mcp.refusal('search_events', { lat: 91, lng: 0 }), /must be 90 or less/);
       await mcp.close();
     });
@@ -113,10 +114,10 @@ describe('with PUBLIC_READ', () => {
     assert.equal((await service.client.get('/')).body.links.mcp_public, `${service.url}${PATH}`);
     const guide = (await service.client.get('/llms.txt')).text;
     assert.ok(
-      guide.includes(`\`${service.url}${PATH}\` has these tools only: \`search_events\`, \`get_event\``),
+      guide.includes(`At \`${service.url}${PATH}\` the tools that search and read events need neither key`),
     );
     assert.ok(
-      (await service.client.get('/SKILL.md')).text.includes(`\`${service.url}${PATH}\` searches and reads`),
+      (await service.client.get('/SKILL.md')).text.includes(`the tools at \`${service.url}${PATH}\``),
     );
     const catalog = (await service.client.get('/.well-known/api-catalog')).body.linkset;
     assert.equal(catalog.at(-1).anchor, `${service.url}${PATH}`);

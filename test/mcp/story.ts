@@ -11,6 +11,7 @@ export async function callEveryTool(mcp: McpClient, agent: Client): Promise<void
     [
       'search_events',
       'get_event',
+      'find_places',
       'create_event',
       'update_event',
       'delete_event',
@@ -58,6 +59,13 @@ export async function callEveryTool(mcp: McpClient, agent: Client): Promise<void
     await mcp.refusal('search_events', { ...place, ...during, when: 'now' }),
     /when: cannot be combined/,
   );
+  const named = await mcp.get('search_events', { place: 'Mitte, Berlin', radius: 10 });
+  assert.deepEqual([named.total, named.resolved_place], [1, 'Mitte, Berlin, DE; 52.52003,13.40489']);
+  assert.match(await mcp.refusal('search_events', { place: 'Springfield' }), /"Springfield, Missouri, US"/);
+  assert.match(await mcp.refusal('search_events', {}), /place: is required, or lat and lng instead/);
+  const { places } = await mcp.get('find_places', { q: 'Мюнхен', limit: 1 });
+  assert.deepEqual((await agent.get('/v1/places', { q: 'Мюнхен', limit: 1 })).body.places, places);
+  assert.equal(places[0].name, 'Munich');
   const { structured } = await mcp.call('search_events', {
     ...search,
     starts_after: '2031-05-01T16:00:00.001',

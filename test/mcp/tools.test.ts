@@ -6,8 +6,9 @@ import formats from 'ajv-formats';
 import type { TObject } from 'typebox';
 import { EventCreate, EventUpdate } from '../../src/domain/events/event.ts';
 import { ReadEvent } from '../../src/domain/events/include.ts';
-import { EventsNearbyResponse, FoundEvent, NearbyParameters } from '../../src/domain/events/nearby.ts';
+import { EventsNearbyResponse, FoundEvent } from '../../src/domain/events/nearby.ts';
 import { OwnEventsParameters, OwnEventsResponse } from '../../src/domain/own-agent.ts';
+import { SearchParameters } from '../../src/mcp/schemas.ts';
 import { Client, newEvent } from '../support/client.ts';
 import { ENGINES, type Engine } from '../support/engines.ts';
 import { launchService, type RunningProcess } from '../support/process.ts';
@@ -68,7 +69,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
         const { event_id: id, clear, ...changes } = tool('update_event').inputSchema.properties!;
         assert.deepEqual(tool('update_event').inputSchema.required, ['event_id']);
         assert.deepEqual(id, tool('get_event').inputSchema.properties!.event_id);
-        assert.deepEqual(bare(tool('search_events').inputSchema), closed(NearbyParameters));
+        assert.deepEqual(bare(tool('search_events').inputSchema), closed(SearchParameters));
         assert.deepEqual(bare(tool('create_event').inputSchema), closed(EventCreate));
         const names = Object.keys(EventUpdate.properties);
         const mayBeNull = (name: string) => JSON.stringify(properties[name]).includes('"null"');
@@ -94,6 +95,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
         const found = {
           ...EventsNearbyResponse.properties,
           events: { type: 'array', items: complete(FoundEvent) },
+          resolved_place: { type: 'string' },
         };
         assert.deepEqual(
           bare(tool('search_events').outputSchema),
@@ -121,6 +123,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
         assert.deepEqual(hints, [
           ['search_events', true, false, true, true],
           ['get_event', true, false, true, true],
+          ['find_places', true, false, true, false],
           ['create_event', false, false, true, true],
           ['update_event', false, true, true, true],
           ['delete_event', false, true, true, false],
@@ -142,7 +145,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
             text,
             needsEvent
               ? /^NOT_FOUND: /
-              : /^(?:\d+ (?:of \d+ )?(?:matching events|events of yours)|Published\.|You are the agent )/,
+              : /^(?:\d+ (?:of \d+ )?(?:matching events|events of yours)|Within 3 miles of |Springfield, |Published\.|You are the agent )/,
             name,
           );
         }
@@ -158,6 +161,8 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
         const { event_id } = await mcp.get('create_event', newEvent({ ...place, title: 'Described' }));
         for (const [name, args] of [
           ['search_events', place],
+          ['search_events', { place: 'Berlin' }],
+          ['find_places', { q: 'Springfield' }],
           ['list_my_events', {}],
           ['get_event', { event_id }],
           ['update_event', { event_id, cost: '5 EUR' }],

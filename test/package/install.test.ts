@@ -72,7 +72,7 @@ describe('the npm package, installed in an empty folder', { timeout: 600_000 }, 
       const args = ['--prefix', shell.cwd, 'local-events', 'mcp', '--url', url];
       const env = { ...shell.env, LOCAL_EVENTS_API_KEY: key };
       const client = await connectBy({ command: 'npx', args, env });
-      assert.equal((await client.client.listTools()).tools.length, 7);
+      assert.equal((await client.client.listTools()).tools.length, 8);
       await client.close();
     });
   }

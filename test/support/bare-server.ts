@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { readConfig } from '../../src/config.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { buildServer } from '../../src/http/server.ts';
+import { lazyPlaces } from '../../src/places/places.ts';
 import { systemClock, systemRandom } from '../../src/system.ts';
 import { type Context, KeyedQueue } from '../../src/usecases/context.ts';
 
@@ -52,6 +53,7 @@ export function contextOver(store: Store): Context {
       pictures: { mayLoad: () => false, load: async () => undefined },
     },
     edits: new KeyedQueue(),
+    places: lazyPlaces(),
   } as Context;
 }
 

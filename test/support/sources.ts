@@ -16,8 +16,10 @@ export interface Import {
   readonly kind: 'value' | 'type' | 'resolve' | 'url';
 }
 
+/** Without compressed data. */
 export function readSources(folder: string): Source[] {
   return globSync('**/*', { cwd: folder })
+    .filter((path) => !path.endsWith('.zst'))
     .filter((path) => statSync(join(folder, path)).isFile())
     .sort()
     .map((path) => ({ path: path.replaceAll('\\', '/'), text: readFileSync(join(folder, path), 'utf8') }));

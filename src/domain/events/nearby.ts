@@ -1,7 +1,9 @@
 // The search: its parameters and its response. The stores find the matching events.
+import type { Static } from 'typebox';
 
 import { instant, instantsIn } from '../datetime.ts';
-import { type Issue, refuse } from '../errors.ts';
+import { type Issue, readTogether, refuse } from '../errors.ts';
+import { PlaceName } from '../places.ts';
 import Type, { nameShapes } from '../schema.ts';
 import { compile, oneOf } from '../shape.ts';
 import type { Wire } from '../wire.ts';
@@ -96,6 +98,15 @@ export const FILTERS = {
   ),
 };
 
+/** The parameters of the interface in a search that may have the name of a place instead of coordinates. */
+export const CentredParameters = Type.Object({
+  ...InterfaceParameters.properties,
+  lat: Type.Optional(InterfaceParameters.properties.lat),
+  lng: Type.Optional(InterfaceParameters.properties.lng),
+});
+
+export const PLACE = { place: Type.Optional(PlaceName) };
+
 export const NearbyParameters = Type.Object({ ...InterfaceParameters.properties, ...FILTERS });
 
 /** An event in the response of a search. */
@@ -172,7 +183,51 @@ const check = compile(NearbyParameters);
 /** `at` is the first step of every `loc`. Throws VALIDATION_ERROR naming every failing parameter. */
 export function readNearby(parameters: unknown, at: string): NearbyQuery {
   const { value, issues } = check(parameters, at);
-  const after = readCursor(value, at, issues);
+  return readChecked(value, at, issues, 'lat and lng');
+}
+
+/** A search around a place that is given by its name. */
+export interface PlaceSearch {
+  readonly name: string;
+  /** The search, once it is known where the place is. Throws VALIDATION_ERROR for a cursor that belongs to another place. */
+  around(centre: Place): NearbyQuery;
+}
+
+const DEFAULT_RADIUS_MILES = 10;
+
+const checkNamed = compile(Type.Object({ place: PlaceName }));
+
+/** Reads a search with `place` instead of coordinates. Throws VALIDATION_ERROR naming every failing parameter. */
+export function readPlaceSearch(parameters: object, at: string): PlaceSearch {
+  const { place, lat, lng, ...others } = parameters as Record<string, unknown>;
+  const around = (centre: Place) => {
+    const { value, issues } = check({ radius: DEFAULT_RADIUS_MILES, ...others, ...centre }, at);
+    return readChecked(value, at, issues, 'place');
+  };
+  const { value, issues } = checkNamed({ place }, at);
+  if (lat !== undefined || lng !== undefined)
+    issues.push({
+      loc: [at, 'place'],
+      msg: 'cannot be combined with lat and lng: send either',
+      type: 'value_error',
+    });
+  // Every centre reports the same, except that a cursor may belong to another one.
+  const centre = decodeDistanceCursor(String(others.cursor ?? ''))?.centre ?? { lat: 0, lng: 0 };
+  readTogether(
+    () => refuse(issues),
+    () => around(centre),
+  );
+  return { name: value.place, around };
+}
+
+/** `issues` are those found so far; `centred` is what must not change between pages. */
+function readChecked(
+  value: Static<typeof NearbyParameters>,
+  at: string,
+  issues: Issue[],
+  centred: string,
+): NearbyQuery {
+  const after = readCursor(value, at, issues, centred);
   const readInstant = instantsIn(value, at, issues);
   const startsFromMs = readInstant('starts_after');
   const startsBeforeMs = readInstant('starts_before');
@@ -211,6 +266,7 @@ function readCursor(
   { cursor, sort, lat, lng }: { cursor?: string; sort?: Sort; lat: number; lng: number },
   at: string,
   issues: Issue[],
+  centred: string,
 ): Position | undefined {
   if (cursor === undefined) return undefined;
   const refused = (msg: string): undefined => {
@@ -230,7 +286,7 @@ function readCursor(
   const { centre, ...position } = byDistance;
   if (centre.lat !== lat || centre.lng !== lng)
     return refused(
-      'belongs to another centre; send the same lat and lng, or leave the cursor out for the first page',
+      `belongs to another centre; send the same ${centred}, or leave the cursor out for the first page`,
     );
   return position;
 }

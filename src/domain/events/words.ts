@@ -185,6 +185,11 @@ export function neededWords(text: string): { word: string; isSeparated: boolean 
   });
 }
 
+/** The text as its words one after the other; those of scripts that do not separate words stay together. */
+export function foldedText(text: string): string {
+  return (fold(text).match(RUN) ?? []).join(' ');
+}
+
 function runsOf(text: string): [run: string, isSeparated: boolean][] {
   return (fold(text).match(RUN) ?? []).map((run) => [run, !STARTS_UNSEPARATED.test(run)]);
 }

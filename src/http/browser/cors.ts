@@ -7,7 +7,7 @@ import type { CorsOrigins } from '../access/same-origin.ts';
 import { addHeader, addVary, hasHeader } from '../response/headers.ts';
 
 const EXPOSED =
-  'RateLimit, RateLimit-Policy, Retry-After, ETag, Link, X-Request-Id, X-Unknown-Parameters, X-Unknown-Fields, Idempotent-Replayed, Preference-Applied, Event-Warnings';
+  'RateLimit, RateLimit-Policy, Retry-After, ETag, Link, X-Request-Id, X-Unknown-Parameters, X-Unknown-Fields, Idempotent-Replayed, Preference-Applied, Event-Warnings, Resolved-Place';
 const ALLOWED_HEADERS = 'Content-Type, X-API-Key, If-Match, If-None-Match, Prefer';
 /** Further headers that clients of the Model Context Protocol send. */
 const MCP_HEADERS =

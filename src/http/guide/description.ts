@@ -68,6 +68,7 @@ Models can use the same functions as tools: \`POST /mcp\` is a Model Context Pro
 export const TAGS = [
   { name: 'Registration', description: 'Get a key.' },
   { name: 'Events', description: 'Search, read, create, change and delete events. Needs a key.' },
+  { name: 'Places', description: 'Find places by their names. Needs a key.' },
   { name: 'Agent', description: 'Your own agent: quota, events and keys. Needs a key.' },
   {
     name: 'Administration',
@@ -115,6 +116,9 @@ export const HEADERS = {
   ),
   'Event-Warnings': header(
     '`timezone_mismatch`: the event is stored, but at its start the clocks at `lat`, `lng` differ from those of `timezone`. Is `timezone` right, or are `lat` and `lng` swapped? Absent if they agree.',
+  ),
+  'Resolved-Place': header(
+    'The place that `place` means, in ASCII: its name, the larger city that `place` names or else its region, its country, and its coordinates, such as `Kreuzberg, Berlin, DE; 52.49973,13.40338`. Absent without `place`.',
   ),
   'Idempotent-Replayed': header(
     '`true`: you already had this event, and nothing was created. Absent if it is new.',

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyReply } from 'fastify';
 import { AppError, ERRORS, type ErrorCode, MAX_SHOWN_ISSUES } from '../../domain/errors.ts';
+import { PlaceCandidate } from '../../domain/places.ts';
 import Type, { nameShapes } from '../../domain/schema.ts';
 import { oneOf } from '../../domain/shape.ts';
 
@@ -24,14 +25,23 @@ export const ValidationErrorResponse = Type.Object({
     }),
     { maxItems: MAX_SHOWN_ISSUES, description: `The failing fields, at most ${MAX_SHOWN_ISSUES}.` },
   ),
+  candidates: Type.Optional(
+    Type.Array(PlaceCandidate, {
+      description: 'Only if `place` could mean several places, or a small one: those that it could mean.',
+    }),
+  ),
 });
 
-nameShapes({ ErrorResponse, ValidationErrorResponse });
+nameShapes({ ErrorResponse, PlaceCandidate, ValidationErrorResponse });
 
 /** The body of an error response. */
 export function errorBody(error: AppError): object {
-  const { code, message, issues } = error;
-  return { error: { code, message }, ...(issues && { detail: issues.slice(0, MAX_SHOWN_ISSUES) }) };
+  const { code, message, issues, candidates } = error;
+  return {
+    error: { code, message },
+    ...(issues && { detail: issues.slice(0, MAX_SHOWN_ISSUES) }),
+    ...(candidates && { candidates }),
+  };
 }
 
 export function statusOf(error: AppError): number {

@@ -16,7 +16,15 @@ import {
   LinkedEvents,
 } from '../../domain/events/formats/json-ld.ts';
 import { INCLUDES, type Include, includeParameter, splitIncludes } from '../../domain/events/include.ts';
-import { FILTERS, NearbyParameters, type NearbyQuery, readNearby } from '../../domain/events/nearby.ts';
+import {
+  FILTERS,
+  NearbyParameters,
+  type NearbyQuery,
+  PLACE,
+  type PlaceSearch,
+  readNearby,
+  readPlaceSearch,
+} from '../../domain/events/nearby.ts';
 import Type from '../../domain/schema.ts';
 import { oneOf, reader } from '../../domain/shape.ts';
 import type { OtherFormat } from '../guide/description.ts';
@@ -33,7 +41,7 @@ export const EventParameters = Type.Object({ format, include: includeParameter(I
 
 const Shown = Type.Object({ format, include: includeParameter(['distance', ...INCLUDES]) });
 
-export const SearchExtras = Type.Object({ ...Shown.properties, ...FILTERS });
+export const SearchExtras = Type.Object({ ...Shown.properties, ...FILTERS, ...PLACE });
 
 const readShownEvent = reader(EventParameters, 'query');
 const readShown = reader(Shown, 'query');
@@ -57,26 +65,32 @@ export function readReading(query: Query): Reading {
 }
 
 export interface Search extends Reading {
-  readonly query: NearbyQuery;
+  /** Or a search around a place that must be looked up. */
+  readonly query: NearbyQuery | PlaceSearch;
   readonly hasDistance: boolean;
+  /** Whether the response needs the details of the events. */
+  readonly details: boolean;
 }
+
+const PLAIN_SEARCH = { ...PLAIN, hasDistance: false, details: false };
 
 /** Reads the query of a search. Throws VALIDATION_ERROR. */
 export const readSearch: (query: Query) => Search = queryReader(
-  Type.Object({ ...NearbyParameters.properties, ...Shown.properties }),
-  (values: { format?: unknown; include?: unknown }) => {
+  Type.Object({ ...NearbyParameters.properties, ...Shown.properties, ...PLACE }),
+  (values: { format?: unknown; include?: unknown; place?: unknown }) => {
+    const readCentred = values.place === undefined ? readNearby : readPlaceSearch;
     if (values.format === undefined && values.include === undefined) {
-      return { query: readNearby(values, 'query'), format: undefined, includes: NONE, hasDistance: false };
+      return { ...PLAIN_SEARCH, query: readCentred(values, 'query') };
     }
     const [query, extras] = readTogether(
-      () => readNearby(values, 'query'),
+      () => readCentred(values, 'query'),
       () => readShown(splitIncludes(values)),
     );
     const { format, include = [] } = extras;
     const hasDistance = include.includes('distance');
     const includes = include.filter((name) => name !== 'distance');
     const details = hasDistance || includes.includes('updated_at');
-    return { query: { ...query, details }, format, includes, hasDistance };
+    return { query, format, includes, hasDistance, details };
   },
 );
 

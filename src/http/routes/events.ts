@@ -6,8 +6,9 @@ import { countFitting } from '../../domain/events/event-page.ts';
 import { addIncluded, addLocalTimes, ReadEvent } from '../../domain/events/include.ts';
 import {
   addDistances,
+  CentredParameters,
   EventsNearbyResponse,
-  InterfaceParameters,
+  type NearbyQuery,
   nextCursor,
 } from '../../domain/events/nearby.ts';
 import { otherTimezoneAt, otherTimezoneOf, TIMEZONE_MISMATCH } from '../../domain/events/place-timezone.ts';
@@ -17,6 +18,7 @@ import Type from '../../domain/schema.ts';
 import type { EventRecord, LastChange } from '../../domain/store.ts';
 import type { Wire } from '../../domain/wire.ts';
 import * as events from '../../usecases/events.ts';
+import { locate } from '../../usecases/places.ts';
 import { findNetwork } from '../admission/request-client.ts';
 import { MAX_EVENT_BODY_BYTES } from '../request/body.ts';
 import { withCursor } from '../request/query.ts';
@@ -58,13 +60,13 @@ const nearby = endpoint({
   tag: 'Events',
   summary: 'Search events by place, words, type, audience and time',
   description:
-    'Returns events that have not ended and are not cancelled, ordered by start or distance, in pages, with the exact total. For "what is on today, tonight, this weekend" use when: it also finds events that have already begun, and needs no offset. For another period use active_after and active_before. starts_after and starts_before look only at the start. For the next page, pass next_cursor as cursor or follow the Link header; filters may change between pages, sort may not. Accept or format selects GeoJSON, iCalendar or JSON-LD; a page in one of these ends after 1 MiB of events, even if limit allows more.',
+    'Returns events that have not ended and are not cancelled, ordered by start or distance, in pages, with the exact total. For "what is on today, tonight, this weekend" use when: it also finds events that have already begun, and needs no offset. For another period use active_after and active_before. starts_after and starts_before look only at the start. Send lat and lng, or place: the name of a town or a district. For the next page, pass next_cursor as cursor or follow the Link header; filters may change between pages, sort may not. Accept or format selects GeoJSON, iCalendar or JSON-LD; a page in one of these ends after 1 MiB of events, even if limit allows more.',
   access: 'public',
-  query: InterfaceParameters,
+  query: CentredParameters,
   extras: SearchExtras,
   response: EventsNearbyResponse,
   otherFormats: SEARCH_FORMATS,
-  responseHeaders: ['Vary', 'Link'],
+  responseHeaders: ['Vary', 'Link', 'Resolved-Place'],
   read: ({ query }) => readSearch(query),
   isExpensive: ({ query, headers }) =>
     query.values.get('include')?.some((names) => names.includes('local')) ||
@@ -73,7 +75,9 @@ const nearby = endpoint({
   handle: async (call, search) => {
     const format = search.format ?? acceptedFormat(call.headers.accept);
     const { encodeItem, joinPage } = ENCODERS[format];
-    const query = encodeItem ? { ...search.query, details: true } : search.query;
+    const located = 'around' in search.query ? await locate(call.context, search.query, 'query') : undefined;
+    const centred = located ? located.query : (search.query as NearbyQuery);
+    const query = encodeItem || search.details ? { ...centred, details: true } : centred;
     const page = await events.findNearby(call.context, query, call.client);
     const count = encodeItem ? countFitting(page.events, MAX_ENCODED_BYTES) : page.events.length;
     const next = count < page.events.length ? page.details[count - 1] : page.next;
@@ -83,7 +87,7 @@ const nearby = endpoint({
       includes.length === 0
         ? page.events
         : page.events.map((event, at) => addIncluded(event, includes, page.details[at]?.updatedMs));
-    const found = hasDistance ? addDistances(complete, page.details, search.query) : complete;
+    const found = hasDistance ? addDistances(complete, page.details, query) : complete;
     const encode = encoderOf(encodeItem, includes.includes('local'), page.details);
     const items = encode
       ? await call.expensively(() => encodeItems(found.slice(0, count), encode, call.client))
@@ -92,7 +96,8 @@ const nearby = endpoint({
       cursor === undefined
         ? NO_HEADERS
         : ['link', `</v1/events/nearby?${withCursor(call.query, cursor)}>; rel="next"`];
-    return new Representation(joinPage(items, page.total, cursor), format, true, link);
+    const headers = located ? [...link, 'resolved-place', located.place] : link;
+    return new Representation(joinPage(items, page.total, cursor), format, true, headers);
   },
 });
 

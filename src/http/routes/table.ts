@@ -10,11 +10,13 @@ import { health, live, ready } from './health.ts';
 import { MCP_PATH, mcp } from './mcp.ts';
 import * as ownAgent from './own-agent.ts';
 import * as ownGrants from './own-grants.ts';
+import * as places from './places.ts';
 
 export const ROUTES: readonly Route[] = [
   ownAgent,
   ownGrants,
   events,
+  places,
   admin,
   adminAgents,
   adminEvents,
