@@ -50,7 +50,7 @@ describe('with PUBLIC_READ', () => {
       );
       for (const { annotations } of tools) assert.equal(annotations?.readOnlyHint, true);
       const instructions = mcp.client.getInstructions()!;
-      assert.match(instructions, /search by place and time, and read events/);
+      assert.match(instructions, /search by the name of a place and time, and read events/);
       assert.doesNotMatch(instructions, /publish your own/);
       assert.equal(mcp.client.getServerVersion()?.name, 'local-events-public');
       const { events } = await mcp.get('search_events', SEARCH);
