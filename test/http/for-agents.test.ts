@@ -85,6 +85,7 @@ describe('the guide for agents', () => {
       '/for-agents',
       '/llms.txt',
       '/mcp',
+      '/mcp/connect',
       '/SKILL.md',
       '/.well-known/api-catalog',
     ];

@@ -5,7 +5,7 @@ import type { Policy } from '../../domain/policy.ts';
 import { BYTES_PER_MB } from '../../domain/store.ts';
 import { type Block, code, type Guide, text } from './blocks.ts';
 import { HEADERS } from './description.ts';
-import { mcpBlocks, type ToolName } from './mcp.ts';
+import { type McpWays, mcpBlocks, type ToolName } from './mcp.ts';
 import { codesOf, groupsOf, type Operation, type Parameter, rangeOf, type Schema } from './operations.ts';
 
 /** `all`: the operations; those for administrators are not shown. */
@@ -15,6 +15,7 @@ export function writeGuide(
   tools: readonly ToolName[],
   base: string,
   today: string,
+  ways: McpWays = {},
 ): Guide {
   const groups = groupsOf(all).filter(({ name }) => name !== 'Administration');
   const operations = groups.flatMap((group) => group.operations);
@@ -35,7 +36,7 @@ export function writeGuide(
       { title: 'Response headers', blocks: headerBlocks() },
       { title: 'Limits', blocks: limitBlocks(policy) },
       { title: 'Generated clients', blocks: clientBlocks(base) },
-      { title: 'MCP', blocks: mcpBlocks(base, tools) },
+      { title: 'MCP', blocks: mcpBlocks(base, tools, ways) },
     ],
     links: [
       {
