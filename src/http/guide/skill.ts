@@ -55,10 +55,11 @@ tools are ${tools.map(({ name }) => `\`${name}\``).join(', ')}. Then you need no
 ## Find events
 
 \`\`\`sh
-curl -s "${base}/v1/events/nearby?lat=52.52&lng=13.405&radius=10&when=this_weekend&include=local,distance" ${headers}
+curl -s "${base}/v1/events/nearby?place=Kreuzberg,%20Berlin&radius=10&when=this_weekend&include=local,distance" ${headers}
 \`\`\`
 
-- Look the coordinates of the place up; do not guess them. \`radius\` is in miles.
+- \`place\` is the name of a town or a district, with its region, country or city behind a comma. If the name could mean several places, the error
+  has \`candidates\`, whose \`place\` you can send. For an address send \`lat\` and \`lng\` instead, and do not guess them. \`radius\` is in miles.
 - \`when\` is \`now\`, \`today\`, \`tonight\`, \`tomorrow\`, \`this_weekend\` or \`next_7_days\`, by the clock at each event. For other periods use
   \`active_after\` and \`active_before\`, such as \`2031-05-01T00:00:00Z\`.
 - \`q=jazz\` finds a word, \`event_type=workshop\` a type, \`audience=kids\` an audience; \`sort=distance\` lists the nearest first.
