@@ -14,7 +14,7 @@ export interface CallOptions {
 export interface Settings extends CallOptions {
   /** Where the service is, such as `https://events.example.org`. */
   readonly baseUrl: string | URL;
-  /** From `register`, which is the only call that needs none. */
+  /** From `register`. That needs none, nor do searches and reads where the operator allows them without a key. */
   readonly apiKey?: string | undefined;
   /** Instead of the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;

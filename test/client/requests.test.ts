@@ -9,7 +9,7 @@ import {
   LocalEventsError,
   type Settings,
 } from '../../client/src/local-events.ts';
-import { useTestService } from '../support/service.ts';
+import { startTestService, useTestService } from '../support/service.ts';
 import { startFaultyProxy } from './faulty-proxy.ts';
 import { failureOf, newEvent } from './samples.ts';
 
@@ -109,6 +109,15 @@ describe('the client', () => {
       found.events.map((event) => event.event_id),
       [event_id],
     );
+  });
+
+  it('searches and reads without a key where the operator allows that', async (t) => {
+    const open = await startTestService({ PUBLIC_READ: 'on' }, { until: t });
+    const { event_id } = (await (await open.newAgent()).create()) as { event_id: string };
+    const reader = new LocalEvents({ baseUrl: open.url });
+    assert.equal((await reader.getEvent(event_id)).event_id, event_id);
+    assert.equal((await reader.searchNearby(PLACE)).count, 1);
+    assert.equal((await failureOf(reader.getOwnAgent())).code, 'MISSING_API_KEY');
   });
 
   it('works below a path', async (t) => {
