@@ -108,14 +108,17 @@ export function typesOf(api: Api): string {
       fields.map(({ name, schema, description }) => [name, { ...schema, description } as Schema]),
     );
     const required = fields.filter((each) => each.required).map((each) => each.name);
-    return `${comment(`Parameters of ${operation.operationId}.`)}export interface ${name} ${writer.object({ properties, required }, true)}\n`;
+    const doc = comment(`Parameters of ${operation.operationId}.`);
+    return `${doc}export interface ${name} ${writer.object({ properties, required }, true)}\n`;
   });
   const formats = operations.map(({ operationId, content }) => {
     if (Object.keys(content).length < 2) return '';
-    const members = Object.entries(content).map(
-      ([type, { schema }]) => `${FORMATS[type]}: ${writer.typeOf(schema, false)};`,
-    );
-    return `${comment(`What ${operationId} returns, by format.`)}export interface ${pascal(operationId)}Formats {\n${members.join('\n')}\n}\n`;
+    const members = Object.entries(content).map(([type, { schema }]) => {
+      if (!FORMATS[type]) throw new Error(`FORMATS has no name for ${type}.`);
+      return `${FORMATS[type]}: ${writer.typeOf(schema, false)};`;
+    });
+    const doc = comment(`What ${operationId} returns, by format.`);
+    return `${doc}export interface ${pascal(operationId)}Formats {\n${members.join('\n')}\n}\n`;
   });
   for (const { body, content } of operations) {
     if (body) writer.typeOf(body, true);
@@ -137,24 +140,25 @@ function errorStatuses(): string {
   const members = (Object.keys(ERRORS) as ErrorCode[]).map(
     (code) => `${comment(ERRORS[code].meaning)}${code}: ${ERRORS[code].status};`,
   );
-  return `${comment('Error codes of the service, and their statuses.')}export interface ErrorStatuses {\n${members.join('\n')}\n}\n`;
+  const doc = comment('Error codes of the service, and their statuses.');
+  return `${doc}export interface ErrorStatuses {\n${members.join('\n')}\n}\n`;
 }
+
+/** Fields of events whose values are a type of their own, because several shapes have them. */
+const ENUMS = { event_type: 'EventType', audience: 'Audience', status: 'EventStatus' };
 
 /** Writes shapes as types and remembers which named ones they use. */
 class TypeWriter {
   readonly #schemas: Readonly<Record<string, Schema>>;
-  /** Names of types by the values of an enumeration that several fields have. */
+  /** Names of types by the values of an enumeration. */
   readonly #enums = new Map<string, string>();
   readonly #written = new Map<string, string>();
   readonly #inputs = new Set<string>();
 
   constructor(schemas: Readonly<Record<string, Schema>>) {
     this.#schemas = schemas;
-    for (const name of ['event_type', 'audience', 'status'])
-      this.#enums.set(
-        JSON.stringify(schemas.Event!.properties![name]!.enum),
-        pascal(`event_${name.replace('event_', '')}`),
-      );
+    for (const [field, name] of Object.entries(ENUMS))
+      this.#enums.set(JSON.stringify(schemas.Event!.properties![field]!.enum), name);
   }
 
   declarations(): string[] {

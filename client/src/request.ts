@@ -14,7 +14,7 @@ export interface CallOptions {
 export interface Settings extends CallOptions {
   /** Where the service is, such as `https://events.example.org`. */
   readonly baseUrl: string | URL;
-  /** From `register`, which is the only call that needs none. */
+  /** From `register`. That needs none, nor do searches and reads where the operator allows them without a key. */
   readonly apiKey?: string | undefined;
   /** Instead of the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
@@ -55,7 +55,7 @@ const received = new WeakMap<object, Headers>();
 
 /**
  * The headers of the response that a result or an error of this client came in, such as `etag`, `ratelimit`, `idempotent-replayed`,
- * `event-warnings` or `x-unknown-fields`. Empty for any other object.
+ * `event-warnings`, `resolved-place` or `x-unknown-fields`. Empty for any other object.
  */
 export function headersOf(result: object): Headers {
   return received.get(result) ?? new Headers();
@@ -196,7 +196,7 @@ function definedOf(object: object): object {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 }
 
-/** Rejects with the reason of the signal. */
+/** Rejects with the reason of the signal, which is not aborted yet. */
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {
@@ -207,6 +207,5 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
     };
     const timer = setTimeout(end, Math.min(ms, MAX_TIMER_MS));
     signal?.addEventListener('abort', end);
-    if (signal?.aborted) end();
   });
 }

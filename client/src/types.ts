@@ -17,7 +17,7 @@ export type EventType =
   | 'tour'
   | 'ceremony';
 
-export type EventAudience = 'kids' | 'adults' | 'all';
+export type Audience = 'kids' | 'adults' | 'all';
 
 export type EventStatus = 'scheduled' | 'cancelled';
 
@@ -39,7 +39,7 @@ export interface Event {
   lng: number;
   url?: string | null;
   cost?: string | null;
-  audience: EventAudience;
+  audience: Audience;
   event_type: EventType;
   /** RFC 3339. */
   created_at: string;
@@ -78,7 +78,7 @@ export interface EventCreate {
   /** Free text. At most 200 characters. */
   cost?: string | null | undefined;
   /** Default: all. */
-  audience?: EventAudience | undefined;
+  audience?: Audience | undefined;
   event_type: EventType;
   /**
    * cancelled: the event is called off. Searches leave it out, but it can still be read. Default:
@@ -117,7 +117,7 @@ export interface EventUpdate {
   url?: string | null | undefined;
   /** Free text. At most 200 characters. */
   cost?: string | null | undefined;
-  audience?: EventAudience | undefined;
+  audience?: Audience | undefined;
   event_type?: EventType | undefined;
   /** cancelled: the event is called off. Searches leave it out, but it can still be read. */
   status?: EventStatus | undefined;
@@ -413,7 +413,7 @@ export interface SearchNearbyQuery {
    * Matches exactly: `all`, the default of events, is a value and not a wildcard. Send kids and all for
    * everything that children can go to.
    */
-  audience?: readonly EventAudience[] | undefined;
+  audience?: readonly Audience[] | undefined;
   /** Inclusive: start_at >= value. Without an offset, it is UTC. RFC 3339. */
   starts_after?: string | undefined;
   /** Exclusive: start_at < value. Without an offset, it is UTC. RFC 3339. */

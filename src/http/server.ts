@@ -189,11 +189,11 @@ function serveDescription(app: FastifyInstance, server: Server): void {
   documents.serve(
     app,
     '/SKILL.md',
-    () => new StaticDocument(writeSkill(baseUrl(), tools), 'text/markdown; charset=utf-8', headers),
+    () => new StaticDocument(writeSkill(baseUrl(), tools, server), 'text/markdown; charset=utf-8', headers),
   );
   documents.serve(app, API_CATALOG_PATH, () => {
     const link = apiCatalogLink(baseUrl());
-    return new StaticDocument(writeApiCatalog(baseUrl()), API_CATALOG_TYPE, { ...headers, link });
+    return new StaticDocument(writeApiCatalog(baseUrl(), server), API_CATALOG_TYPE, { ...headers, link });
   });
 }
 

@@ -68,8 +68,8 @@ describe('serve cannot start', () => {
     const database = new DatabaseSync(path);
     database.exec(`CREATE TABLE of_the_future (column_1);
       CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
-      INSERT INTO migrations VALUES (1, '0001-release-1'), (2, '0002-of-the-future');
-      PRAGMA user_version = 2`);
+      INSERT INTO migrations VALUES (1, '0001-release-1'), (2, '0002-grants'), (3, '0003-of-the-future');
+      PRAGMA user_version = 3`);
     database.close();
     const before = readFileSync(path);
     assert.match(await serveFailing({ DATA_DIR: folder }), /newer version/);

@@ -77,15 +77,17 @@ describe('the agents of examples/', { timeout: 600_000 }, () => {
     await client.createEvent(newEvent({ title: 'Evening tour', event_type: 'tour', cost: '5 EUR' }));
     const { title: _, ...place } = newEvent();
     const model = await startScriptedModel(t, [
-      { tool: 'search_events', arguments: { ...SEARCH, radius: 500 } },
-      { tool: 'search_events', arguments: { ...SEARCH, q: 'tour' } },
+      { tool: 'search_events', arguments: { place: 'Springfield' } },
+      { tool: 'search_events', arguments: { place: 'Mitte, Berlin', q: 'tour' } },
+      { tool: 'find_places', arguments: { q: 'Mitte, Berlin' } },
       { tool: 'publish_event', arguments: { ...place, title: 'Night tour' } },
       { text: 'There is an evening tour. I published a night tour.' },
     ]);
     const printed = await runExample('ai-sdk-agent.ts', 'Is there a tour?', key, model);
     assert.equal(printed, 'There is an evening tour. I published a night tour.\n');
-    const [failed, found, published] = model.results();
-    assert.match(failed!, /query\.radius: must be 100 or less/);
+    const [failed, found, places, published] = model.results();
+    assert.match(failed!, /query\.place: does not name one place clearly; send .* \\?"Springfield, /);
+    assert.match(places!, /"timezone":"Europe\/Berlin"/);
     assert.match(
       found!,
       /"total":1.*"title":"Evening tour".*"start_local":"2031-05-01T18:00:00\+02:00".*"cost":"5 EUR"/,
@@ -97,7 +99,7 @@ describe('the agents of examples/', { timeout: 600_000 }, () => {
     ]);
     assert.deepEqual(
       model.requests[0]!.tools.map(({ name }) => name),
-      ['search_events', 'publish_event'],
+      ['search_events', 'find_places', 'publish_event'],
     );
   });
 

@@ -57,6 +57,7 @@ const EXPECTED = {
   unchanged: true,
   pages: [['Lantern workshop', 'Second'], ['Third']],
   features: 2,
+  place: 'Mitte, Berlin, DE; 52.52003,13.40489',
   calendar: 'BEGIN:VCALENDAR',
   invalid: [true, 'VALIDATION_ERROR', 422, ['body', 'title'], 'string'],
   aborted: true,
@@ -163,15 +164,16 @@ describe('the package of the client', { timeout: 300_000 }, () => {
       end_at: new Date(now + 8 * 86_400_000).toISOString(),
     });
     cpSync(join(ROOT, 'examples/script.ts'), join(folder, 'script.ts'));
-    const runScript = (url: string, ...place: string[]) => {
+    const runScript = (url: string, place: string) => {
       const env = { ...process.env, LOCAL_EVENTS_URL: url, LOCAL_EVENTS_API_KEY: '' };
-      return promisify(execFile)(process.execPath, ['script.ts', ...place], { cwd: folder, env });
+      return promisify(execFile)(process.execPath, ['script.ts', place], { cwd: folder, env });
     };
-    const { stdout, stderr } = await runScript(service.url, '52.52', '13.405');
-    assert.match(stdout, /^\d{4}-\d\d-\d\dT[\d:.+]+ {2}Festival week at Tempelhof, 2\.8 miles, 5 EUR$/m);
+    const { stdout, stderr } = await runScript(service.url, 'Kreuzberg, Berlin');
+    assert.match(stdout, /^Kreuzberg, Berlin, DE; /);
+    assert.match(stdout, /^\d{4}-\d\d-\d\dT[\d:.+]+ {2}Festival week at Tempelhof, \d\.\d miles, 5 EUR$/m);
     assert.match(stderr, /LOCAL_EVENTS_API_KEY=lev_\w+$/m);
-    assert.equal((await runScript(service.url, '0', '0')).stdout, 'Nothing is on.\n');
-    await assert.rejects(runScript(service.url, '91', '0'), /VALIDATION_ERROR: query\.lat/);
+    assert.match((await runScript(service.url, 'Tokyo')).stdout, /^Tokyo, .*\nNothing is on\.\n$/);
+    await assert.rejects(runScript(service.url, 'Springfield'), /VALIDATION_ERROR: .*\nIs it "Springfield, /);
   });
 
   it('has types for strict TypeScript, with the types of browsers or of Node', async () => {

@@ -9,7 +9,7 @@ import {
   LocalEventsError,
   type Settings,
 } from '../../client/src/local-events.ts';
-import { useTestService } from '../support/service.ts';
+import { startTestService, useTestService } from '../support/service.ts';
 import { startFaultyProxy } from './faulty-proxy.ts';
 import { failureOf, newEvent } from './samples.ts';
 
@@ -41,6 +41,11 @@ describe('the client', () => {
     assert.deepEqual([found.events, found.total], [[changed], 1]);
     assert.deepEqual((await client.listOwnEvents()).events, [changed]);
     assert.equal((await client.getOwnAgent()).agent.event_count, 1);
+    const { places } = await client.findPlaces({ q: 'Kreuzberg', country: 'DE' });
+    assert.equal(places[0]!.timezone, 'Europe/Berlin');
+    assert.deepEqual(await client.listOwnGrants(), { grants: [] });
+    assert.equal(await client.endOwnGrants(), undefined);
+    assert.equal((await failureOf(client.endOwnGrant(created.agent_id))).code, 'NOT_FOUND');
     const { api_key: second } = await client.rotateKey({ overlap_seconds: 0 });
     assert.equal((await failureOf(client.getOwnAgent())).code, 'INVALID_API_KEY');
     const rotated = new LocalEvents({ baseUrl: service.url, apiKey: second });
@@ -106,6 +111,15 @@ describe('the client', () => {
     );
   });
 
+  it('searches and reads without a key where the operator allows that', async (t) => {
+    const open = await startTestService({ PUBLIC_READ: 'on' }, { until: t });
+    const { event_id } = (await (await open.newAgent()).create()) as { event_id: string };
+    const reader = new LocalEvents({ baseUrl: open.url });
+    assert.equal((await reader.getEvent(event_id)).event_id, event_id);
+    assert.equal((await reader.searchNearby(PLACE)).count, 1);
+    assert.equal((await failureOf(reader.getOwnAgent())).code, 'MISSING_API_KEY');
+  });
+
   it('works below a path', async (t) => {
     const proxy = await startFaultyProxy(t, service.url);
     const client = await newClient({ baseUrl: `${proxy.url}/below/?a=b#c` });
@@ -116,9 +130,26 @@ describe('the client', () => {
   for (const id of ['', '.', '..'])
     it(`refuses ${JSON.stringify(id)} as an ID: the path would be another`, async () => {
       const client = await newClient();
-      for (const call of [client.getEvent(id), client.updateEvent(id, {}), client.deleteEvent(id)])
+      for (const call of [
+        client.getEvent(id),
+        client.updateEvent(id, {}),
+        client.deleteEvent(id),
+        client.endOwnGrant(id),
+      ])
         await assert.rejects(call, TypeError);
     });
+});
+
+describe('a place by name', () => {
+  it('is named in a header, or has candidates that can be sent', async () => {
+    const client = await newClient();
+    const page = await client.searchNearby({ place: 'Kreuzberg, Berlin' });
+    assert.equal(headersOf(page).get('resolved-place'), 'Kreuzberg, Berlin, DE; 52.49973,13.40338');
+    const error = await failureOf(client.searchNearby({ place: 'Springfield' }));
+    if (error.code !== 'VALIDATION_ERROR') throw error;
+    const { place } = error.body.candidates![0]!;
+    assert.match(headersOf(await client.searchNearby({ place })).get('resolved-place')!, /^Springfield, /);
+  });
 });
 
 describe('pages', () => {

@@ -37,6 +37,7 @@ export async function run(baseUrl, word) {
   };
   for await (const { events } of client.searchPages(query)) pages.push(events.map(({ title }) => title));
   const { features } = await client.searchNearby({ ...query, format: 'geojson' });
+  const resolved = headersOf(await client.searchNearby({ place: 'Mitte, Berlin', q: word }));
   const calendar = await client.getEvent(id, { format: 'ics' });
 
   /** @param {Promise<unknown>} call */
@@ -63,6 +64,7 @@ export async function run(baseUrl, word) {
     unchanged: unchanged === undefined,
     pages,
     features: features.length,
+    place: resolved.get('resolved-place'),
     calendar: calendar.slice(0, 15),
     invalid: [
       invalid instanceof LocalEventsError,

@@ -44,6 +44,7 @@ describe('/.well-known/api-catalog', () => {
       [
         [`${BASE}/v1`, ['service-desc', 'service-doc', 'status']],
         [`${BASE}/mcp`, ['service-doc', 'status']],
+        [`${BASE}/mcp/connect`, ['service-doc', 'status']],
       ],
     );
   });

@@ -62,7 +62,7 @@ describe('GET / for programs', () => {
       const path = url.slice(service.url.length);
       const found = await service.client.get(path.replace(/#.*/, ''));
       // These need a body, a key or another method, and say so.
-      const expected = { register: 405, search: 401, mcp: 405 }[name] ?? 200;
+      const expected = { register: 405, search: 401, mcp: 405, mcp_connect: 405 }[name] ?? 200;
       assert.equal(found.status, expected, name);
       if (!['register', 'health', 'mcp'].includes(name)) assert.ok(page.includes(path), name);
     }
@@ -192,7 +192,7 @@ describe('the front page', () => {
     await results.getByText('The response as JSON').click();
     assert.equal(JSON.parse(await results.locator('pre').innerText()).total, 3);
     await page.getByRole('button', { name: 'Tokyo' }).click();
-    assert.equal(await page.getByLabel('Latitude').inputValue(), '35.682');
+    assert.equal(await page.getByLabel('Place', { exact: true }).inputValue(), 'Tokyo');
     await search(page);
     await results.getByText('0 events').waitFor();
     assertClean(visitor);
@@ -239,11 +239,11 @@ describe('the front page', () => {
     const results = page.locator('#results');
     await results.getByText('3 events').waitFor();
     const { promise, resolve } = Promise.withResolvers<void>();
-    await page.route('**/nearby?lat=35.682*', async (route) => {
+    await page.route('**/nearby?place=Tokyo*', async (route) => {
       await promise;
       await route.continue();
     });
-    const late = page.waitForResponse(/lat=35\.682/);
+    const late = page.waitForResponse(/place=Tokyo/);
     await page.getByRole('button', { name: 'Tokyo' }).click();
     await page.getByRole('button', { name: 'Berlin' }).click();
     await results.getByText('3 events').waitFor();
@@ -304,11 +304,22 @@ describe('the front page', () => {
     const key = await register(page);
     const tab = (name: string) => page.getByRole('tab', { name, exact: true });
     await tab('Claude Code').focus();
-    for (const name of ['Cursor', 'VS Code', 'Codex', 'Others', 'Claude Desktop', 'Claude Code']) {
+    for (const name of [
+      'Cursor',
+      'VS Code',
+      'Codex',
+      'Others',
+      'Claude Desktop',
+      'Chat clients',
+      'Claude Code',
+    ]) {
       await page.keyboard.press('ArrowRight');
       assert.equal(await tab(name).getAttribute('aria-selected'), 'true');
       assert.equal(await page.getByRole('tabpanel').count(), 1);
     }
+    await tab('Chat clients').click();
+    await page.getByRole('button', { name: 'Copy the URL' }).click();
+    assert.equal(await clipboard(page), `${service.url}/mcp/connect`);
     await tab('Others').click();
     await page.getByRole('button', { name: 'Copy the settings for Others' }).click();
     const copied = JSON.parse(await clipboard(page)).mcpServers['local-events'];
@@ -338,7 +349,8 @@ describe('the front page', () => {
     assert.ok(command.includes(key));
     const { stdout } = await promisify(execFile)('sh', ['-c', command]);
     assert.equal(JSON.parse(stdout).total, 3);
-    await page.getByRole('button', { name: 'Copy the MCP command' }).click();
+    await page.getByRole('tab', { name: 'Claude Code' }).click();
+    await page.getByRole('button', { name: 'Copy the settings for Claude Code' }).click();
     assert.equal(
       await clipboard(page),
       `claude mcp add --transport http local-events ${service.url}/mcp --header "X-API-Key: ${key}"`,
@@ -374,9 +386,9 @@ describe('the front page', () => {
     await page.getByText(missing.error.message).waitFor();
 
     await register(page);
-    await page.getByLabel('Latitude').fill('91');
+    await page.getByLabel('Place', { exact: true }).fill('91, 0');
     await search(page);
-    await page.locator('#lat-problem', { hasText: /90/ }).waitFor();
+    await page.locator('#place-problem', { hasText: /90/ }).waitFor();
 
     await page.reload();
     await page.getByRole('button', { name: 'Get another key' }).click();
@@ -419,7 +431,7 @@ describe('the front page', () => {
     assert.equal(await isAt('textContent'), 'London');
     await press('Shift+Tab');
     await press('Space');
-    await press('Tab', 16);
+    await press('Tab', 15);
     assert.equal(await isAt('textContent'), 'Search');
     await press('Enter');
     await page.getByText('3 events').waitFor();
@@ -478,10 +490,11 @@ describe('the front page', () => {
     await page.evaluate(
       "document.body.append(Object.assign(document.createElement('textarea'), { id: 'paste' }))",
     );
+    await page.getByRole('tab', { name: 'Claude Code' }).click();
     for (const [name, text] of [
       ['Copy the key', key],
       ['Copy the command', `X-API-Key: ${key}`],
-      ['Copy the MCP command', `X-API-Key: ${key}`],
+      ['Copy the settings for Claude Code', `X-API-Key: ${key}`],
     ] as const) {
       const button = page.getByRole('button', { name, exact: true });
       await button.click();

@@ -6,7 +6,7 @@ import type { Context } from '../../usecases/context.ts';
 import { type Guide, toMarkdown } from '../guide/blocks.ts';
 import { writeGuide } from '../guide/guide.ts';
 import { escapeHtml, inline, toHtml } from '../guide/html.ts';
-import { mcpClients, type ToolName } from '../guide/mcp.ts';
+import { type McpWays, mcpClients, otherUrls, type ToolName } from '../guide/mcp.ts';
 import type { Operation } from '../guide/operations.ts';
 import { readQualities } from '../response/formats.ts';
 import { addVary } from '../response/headers.ts';
@@ -21,19 +21,21 @@ interface PageSources {
   readonly tools?: readonly ToolName[];
   /** Reading without a key, if it is possible. */
   readonly publicReading?: PublicReading | undefined;
+  /** Whether MCP clients can sign in. */
+  readonly hasOAuth?: boolean;
 }
 
 export function serveFront(app: FastifyInstance, sources: PageSources): void {
   const { documents, baseUrl, publicReading } = sources;
   const page = documents.add(() =>
     pageDocument('front.html', {
-      MCP_CLIENTS: renderClients(baseUrl()),
+      MCP_CLIENTS: renderClients(baseUrl(), sources),
       BASE_URL: escapeHtml(baseUrl()),
       ...wordsOf(publicReading),
     }),
   );
   const links = documents.add(() => {
-    const json = JSON.stringify(describeLinks(baseUrl(), publicReading !== undefined));
+    const json = JSON.stringify(describeLinks(baseUrl(), sources));
     return new StaticDocument(json, 'application/json; charset=utf-8', { 'cache-control': 'no-cache' });
   });
   app.get('/', (request, reply) => {
@@ -67,15 +69,15 @@ function wordsOf(publicReading: PublicReading | undefined): Record<string, strin
 }
 
 /** Settings for MCP clients: one after the other without scripts, and otherwise as tabs. */
-function renderClients(base: string): string {
-  const clients = mcpClients(base);
+function renderClients(base: string, ways: McpWays): string {
+  const clients = mcpClients(base, ways);
   const tabs = clients.map(
     ({ shortName }, number) =>
       `<button type="button" role="tab" id="mcp-tab-${number}" aria-controls="mcp-panel-${number}">${escapeHtml(shortName)}</button>`,
   );
-  const panels = clients.map(({ name, shortName, how, settings }, number) => {
+  const panels = clients.map(({ name, shortName, how, language, settings }, number) => {
     const id = number === 0 ? 'mcp' : `mcp-${number}`;
-    const label = number === 0 ? 'Copy the MCP command' : `Copy the settings for ${shortName}`;
+    const label = language === 'text' ? 'Copy the URL' : `Copy the settings for ${shortName}`;
     return `<div class="mcp-client" id="mcp-panel-${number}">
   <p class="hint"><strong>${escapeHtml(name)}</strong>${how && `, ${inline(how)}`}</p>
   <div class="command multi">
@@ -87,8 +89,9 @@ function renderClients(base: string): string {
   return `<div class="tabs" role="tablist" aria-label="MCP clients" hidden>${tabs.join('')}</div>\n${panels.join('\n')}`;
 }
 
-function describeLinks(base: string, readsPublicly: boolean): object {
-  const withoutKey = readsPublicly ? ' Searching and reading need no key.' : '';
+function describeLinks(base: string, ways: McpWays): object {
+  const withoutKey = ways.publicReading ? ' Searching and reading need no key.' : '';
+  const others = otherUrls(base, ways);
   return {
     name: 'local-events',
     description: `In-person events for software agents. Register, then send the key as X-API-Key.${withoutKey}`,
@@ -101,6 +104,8 @@ function describeLinks(base: string, readsPublicly: boolean): object {
       skill: `${base}/SKILL.md`,
       guide_html: `${base}/for-agents`,
       mcp: `${base}/mcp`,
+      ...(others.signIn && { mcp_connect: others.signIn }),
+      ...(others.withoutKey && { mcp_public: others.withoutKey }),
       mcp_setup: `${base}/for-agents#mcp`,
       console: `${base}/admin`,
       health: `${base}/health`,
@@ -117,7 +122,7 @@ export function serveGuide(app: FastifyInstance, sources: PageSources): void {
   const today = () => new Date(context().clock()).toISOString().slice(0, 10);
   const serve = (path: string, type: string, render: (guide: Guide) => string, headers: object = {}) => {
     const make = () => {
-      const guide = writeGuide(operations, context().policy, tools, baseUrl(), today());
+      const guide = writeGuide(operations, context().policy, tools, baseUrl(), today(), sources);
       return new StaticDocument(render(guide), `${type}; charset=utf-8`, { ...headers, ...CACHING });
     };
     documents.serve(app, path, make, today);

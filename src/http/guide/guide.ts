@@ -5,7 +5,7 @@ import type { Policy } from '../../domain/policy.ts';
 import { BYTES_PER_MB } from '../../domain/store.ts';
 import { type Block, code, type Guide, text } from './blocks.ts';
 import { HEADERS } from './description.ts';
-import { mcpBlocks, type ToolName } from './mcp.ts';
+import { type McpWays, mcpBlocks, type ToolName } from './mcp.ts';
 import { codesOf, groupsOf, type Operation, type Parameter, rangeOf, type Schema } from './operations.ts';
 
 /** `all`: the operations; those for administrators are not shown. */
@@ -15,6 +15,7 @@ export function writeGuide(
   tools: readonly ToolName[],
   base: string,
   today: string,
+  ways: McpWays = {},
 ): Guide {
   const groups = groupsOf(all).filter(({ name }) => name !== 'Administration');
   const operations = groups.flatMap((group) => group.operations);
@@ -35,7 +36,7 @@ export function writeGuide(
       { title: 'Response headers', blocks: headerBlocks() },
       { title: 'Limits', blocks: limitBlocks(policy) },
       { title: 'Generated clients', blocks: clientBlocks(base) },
-      { title: 'MCP', blocks: mcpBlocks(base, tools) },
+      { title: 'MCP', blocks: mcpBlocks(base, tools, ways) },
     ],
     links: [
       {
@@ -72,7 +73,7 @@ function introduction(base: string, policy: Policy, today: string): Block[] {
         `Today is ${today} (UTC). The base URL is \`${base}\`. Requests and responses are JSON.`,
         `Register once. The key is only in that response: store it in a safe place and send it as \`X-API-Key\`. It has the tier \`${policy.registrationTier}\`.`,
         ...withoutKey(policy),
-        'A search takes the name of a town or district as `place` (`Kreuzberg, Berlin`), or coordinates. Do not guess coordinates. The header `Resolved-Place` says which place was found; if a name could mean several, the 422 has `candidates` whose `place` can be sent. An event is found only where its `lat` and `lng` are: look these up, with `/v1/places`, a geocoder or a map.',
+        'A search takes the name of a town or a district as `place` (`Kreuzberg, Berlin`), or coordinates. Do not guess coordinates. The header `Resolved-Place` says which place was found; if a name could mean several, the 422 has `candidates` whose `place` can be sent. An event is found only where its `lat` and `lng` are: look these up, with `/v1/places`, a geocoder or a map.',
         'Times are RFC 3339; seconds may be omitted. Without an offset, a time in a body is local to the event’s `timezone`, and a time in a query is UTC. Responses use UTC. Distances are in miles.',
         'To show events to people, search with `include=local,distance`: each event then has `start_local` and `end_local` (null without an end), such as `2031-05-01T18:00:00+02:00`, and `distance_miles`.',
         'For “what is on tonight, tomorrow, this weekend” search with `when`: it is judged by the clock in each event’s `timezone`, and finds events that have already begun, too. For other periods use `active_after` and `active_before`; `starts_after` and `starts_before` only for events that begin in a period. `sort=distance` lists the nearest first, and `q=jazz` finds a word in any text of an event.',

@@ -11,9 +11,36 @@ export interface ToolName {
   readonly hints: readonly [isReadOnly: boolean, ...others: boolean[]];
 }
 
-export function mcpBlocks(base: string, tools: readonly ToolName[]): Block[] {
+/** Ways to use the tools besides a key. */
+export interface McpWays {
+  /** Whether clients can sign in. */
+  readonly hasOAuth?: boolean | undefined;
+  /** Set if reading needs no key. */
+  readonly publicReading?: object | undefined;
+}
+
+/** The URLs besides /mcp. */
+export function otherUrls(base: string, { hasOAuth, publicReading }: McpWays) {
+  return {
+    signIn: hasOAuth ? `${base}/mcp/connect` : undefined,
+    withoutKey: publicReading ? `${base}/mcp/public` : undefined,
+  };
+}
+
+export function mcpBlocks(base: string, tools: readonly ToolName[], ways: McpWays): Block[] {
   const url = `${base}/mcp`;
+  const { signIn, withoutKey } = otherUrls(base, ways);
   return [
+    ...(signIn
+      ? [
+          text(
+            `In chat clients such as claude.ai and ChatGPT, a person pastes \`${signIn}\` as a connector and signs in on the page that opens. There they choose an agent, and whether the client may also publish.`,
+          ),
+        ]
+      : []),
+    ...(withoutKey
+      ? [text(`At \`${withoutKey}\` the tools that search and read events need neither key nor sign-in.`)]
+      : []),
     text(
       `Clients of the Model Context Protocol can use the same functions as tools at \`${url}\` (Streamable HTTP, no sessions). Send the key as \`X-API-Key\` or \`Authorization: Bearer\`; without one the response is a 401. The key’s quota and tier apply.`,
     ),
@@ -25,7 +52,7 @@ export function mcpBlocks(base: string, tools: readonly ToolName[]): Block[] {
     text(
       'A search returns one line per event for the model: local times with the weekday, distance, type, title, place and cost. Its structured result has all fields. An empty argument counts as left out; `clear` of `update_event` removes fields.',
     ),
-    ...mcpClients(base).flatMap(({ name, how, language, settings }) => [
+    ...mcpClients(base, ways).flatMap(({ name, how, language, settings }) => [
       text(`**${name}**${how && `, ${how}`}`),
       code(language, settings),
     ]),
@@ -38,17 +65,24 @@ export interface McpClient {
   readonly shortName: string;
   /** Where the settings go; may be empty. Code is in backticks. */
   readonly how: string;
-  readonly language: 'sh' | 'json' | 'toml';
+  readonly language: 'sh' | 'json' | 'toml' | 'text';
   /** `$KEY` or `lev_…` stands for the key, if it is part of the settings. */
   readonly settings: string;
 }
 
 /** The settings of common clients. */
-export function mcpClients(base: string): readonly McpClient[] {
+export function mcpClients(base: string, ways: McpWays): readonly McpClient[] {
   const url = `${base}/mcp`;
+  const { signIn } = otherUrls(base, ways);
   const json = (value: object) => ({ language: 'json', settings: JSON.stringify(value, null, 2) }) as const;
   const client = (name: string, how: string, shortName = name) => ({ name, shortName, how });
+  const chat = client(
+    'claude.ai, Claude Desktop, ChatGPT and other chat clients',
+    'as the URL of a connector; sign in on the page that opens',
+    'Chat clients',
+  );
   return [
+    ...(signIn ? [{ ...chat, language: 'text', settings: signIn } as const] : []),
     {
       ...client('Claude Code', ''),
       language: 'sh',

@@ -1,6 +1,6 @@
 // The agent skill (agentskills.io): short instructions for agents that load skills, with commands that run as they are. The whole API is in
 // the guide (guide.ts).
-import type { ToolName } from './mcp.ts';
+import { type McpWays, otherUrls, type ToolName } from './mcp.ts';
 
 const KEY = 'LOCAL_EVENTS_API_KEY';
 
@@ -17,7 +17,9 @@ const EXAMPLE = {
   event_type: 'workshop',
 };
 
-export function writeSkill(base: string, tools: readonly ToolName[]): string {
+export function writeSkill(base: string, tools: readonly ToolName[], ways: McpWays): string {
+  const { signIn } = otherUrls(base, ways);
+  const orSignIn = signIn ? ` Where a person can sign in, add \`${signIn}\` instead, without a key.` : '';
   const description =
     `Finds in-person events (concerts, workshops, meetups, markets, talks) near a place, and publishes, changes or cancels events, at ${base}. ` +
     'Use it when somebody asks what is on somewhere, or wants to announce an event.';
@@ -45,15 +47,16 @@ curl -s "${base}/v1/auth/register" ${json({ email: 'you@example.com', agent_name
 ## With MCP
 
 If you can add MCP servers, add \`${base}/mcp\` (Streamable HTTP) with the header \`X-API-Key\` or \`Authorization: Bearer\` and the key. Its
-tools are ${tools.map(({ name }) => `\`${name}\``).join(', ')}. Then you need none of the commands below.
+tools are ${tools.map(({ name }) => `\`${name}\``).join(', ')}. Then you need none of the commands below.${orSignIn}
 
 ## Find events
 
 \`\`\`sh
-curl -s "${base}/v1/events/nearby?lat=52.52&lng=13.405&radius=10&when=this_weekend&include=local,distance" ${headers}
+curl -s "${base}/v1/events/nearby?place=Kreuzberg,%20Berlin&radius=10&when=this_weekend&include=local,distance" ${headers}
 \`\`\`
 
-- Look the coordinates of the place up; do not guess them. \`radius\` is in miles.
+- \`place\` is the name of a town or a district, with its region, country or city behind a comma. If the name could mean several places, the error
+  has \`candidates\`, whose \`place\` you can send. For an address send \`lat\` and \`lng\` instead, and do not guess them. \`radius\` is in miles.
 - \`when\` is \`now\`, \`today\`, \`tonight\`, \`tomorrow\`, \`this_weekend\` or \`next_7_days\`, by the clock at each event. For other periods use
   \`active_after\` and \`active_before\`, such as \`2031-05-01T00:00:00Z\`.
 - \`q=jazz\` finds a word, \`event_type=workshop\` a type, \`audience=kids\` an audience; \`sort=distance\` lists the nearest first.
