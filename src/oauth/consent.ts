@@ -1,5 +1,6 @@
 // What a person decides about a valid request: for which agent, and how much. Nothing is stored before the first decision. The page carries
 // its state sealed, for ten minutes; a cookie, also sealed, remembers the agent for the next time.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Static } from 'typebox';
 import { newSecret } from '../domain/administration/session.ts';
 import type { AgentRow, RegisterRequest } from '../domain/agent.ts';
@@ -23,6 +24,9 @@ import { destinationOf } from './redirect-uri.ts';
 
 const PAGE_MS = 600_000;
 const REMEMBERED_MS = 400 * DAY_MS;
+
+/** How often a second click looks for the agent that the first one registers, and the time between. */
+const LOOKS = { max: 20, pauseMs: 100 } as const;
 
 /** An agent and the key with which a person showed that it is theirs. */
 export interface OwnedAgent {
@@ -115,8 +119,12 @@ export async function registerOnce(
   const expiry = { atMs: nowMs + PAGE_MS, nowMs };
   const keyHash = await store.getSetting(`consent ${formId}`, async () => ownHash, expiry);
   if (keyHash === ownHash) await register(context, network, fields, apiKey);
-  const agent = await store.findAgentByKey(keyHash, clock());
-  return agent && { agent, keyHash, apiKey: keyHash === ownHash ? apiKey : undefined };
+  for (let looks = 1; ; looks++) {
+    const agent = await store.findAgentByKey(keyHash, clock());
+    if (agent) return { agent, keyHash, apiKey: keyHash === ownHash ? apiKey : undefined };
+    if (looks === LOOKS.max) return undefined;
+    await sleep(LOOKS.pauseMs);
+  }
 }
 
 /**
