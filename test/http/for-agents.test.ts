@@ -266,7 +266,7 @@ describe('the guide for agents', () => {
   it('says to look coordinates up, and warns of unknown parameters', () => {
     assert.match(
       text,
-      /^- A search takes the name of a town or district as `place` .* Do not guess coordinates\./m,
+      /^- A search takes the name of a town or a district as `place` .* Do not guess coordinates\./m,
     );
     assert.match(text, /`X-Unknown-Parameters` .*`max_cost=5` finds everything/);
   });

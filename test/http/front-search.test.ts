@@ -58,17 +58,56 @@ describe('the search of the front page', () => {
     const visitor = await open(await newKey(service));
     const { page } = visitor;
     await page.locator('#results').getByText('2 events').waitFor();
-    await page.getByLabel('Latitude').fill('999');
+    await page.getByLabel('Place', { exact: true }).fill('999, 1');
     await page.getByLabel('Title').focus();
-    await page.locator('#lat-problem', { hasText: '90' }).waitFor();
+    await page.locator('#place-problem', { hasText: 'lat must be 90' }).waitFor();
     assert.equal(await focused(page), 'publish-title-field');
     await page.getByRole('button', { name: 'Publish' }).click();
     await page.getByRole('button', { name: 'Delete it' }).focus();
     await page.getByRole('button', { name: 'London' }).click();
     await page.locator('#results').getByText('0 events').waitFor();
-    await page.getByLabel('Latitude').fill('999');
+    await page.getByLabel('Place', { exact: true }).fill('999, 1');
     await page.getByRole('button', { name: 'Search', exact: true }).click();
-    await page.locator('#lat:focus').waitFor();
+    await page.locator('#place:focus').waitFor();
+    await visitor.context.close();
+  });
+
+  it('takes the name of a place or coordinates, and says where it searched', async () => {
+    const visitor = await open(await newKey(service));
+    const { page } = visitor;
+    const results = page.locator('#results');
+    await results.getByText(/ events found near Berlin, State of Berlin, DE\./).waitFor();
+    const place = page.getByLabel('Place', { exact: true });
+    await place.fill('Кройцберг, Берлин');
+    await page.keyboard.press('Enter');
+    await results.getByText(/ events found near Kreuzberg, Berlin, DE\./).waitFor();
+    await place.fill('52.52, 13.4');
+    await page.keyboard.press('Tab');
+    await results.getByText(/ events found\.$/).waitFor();
+    assert.match(await page.locator('#curl').innerText(), /nearby\?lat=52\.52&lng=13\.4&radius=25"/);
+    await visitor.context.close();
+  });
+
+  it('offers the places that a name could mean, and searches around the one that is chosen', async () => {
+    const visitor = await open(await newKey(service));
+    const { page } = visitor;
+    const results = page.locator('#results');
+    await results.getByText(/ events found/).waitFor();
+    await page.getByLabel('Place', { exact: true }).fill('Springfield');
+    await page.keyboard.press('Enter');
+    const choices = page.getByRole('group', { name: 'Which place' }).getByRole('button');
+    await choices.first().waitFor();
+    assert.equal(await choices.count(), 5);
+    assert.equal(await page.locator('#place-problem').innerText(), 'Which of these places do you mean?');
+    assert.equal(await focused(page), 'place');
+    await choices.getByText('Springfield, Illinois, US').click();
+    await results.getByText('0 events found near Springfield, Illinois, US.').waitFor();
+    assert.equal(await choices.count(), 0);
+    assert.equal(await focused(page), 'place', 'the button has gone');
+    await page.getByLabel('Place', { exact: true }).fill('Xyzzyville');
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
+    await page.locator('#place-problem', { hasText: 'is not a known place' }).waitFor();
+    assert.equal(await choices.count(), 0);
     await visitor.context.close();
   });
 

@@ -192,7 +192,7 @@ describe('the front page', () => {
     await results.getByText('The response as JSON').click();
     assert.equal(JSON.parse(await results.locator('pre').innerText()).total, 3);
     await page.getByRole('button', { name: 'Tokyo' }).click();
-    assert.equal(await page.getByLabel('Latitude').inputValue(), '35.682');
+    assert.equal(await page.getByLabel('Place', { exact: true }).inputValue(), 'Tokyo');
     await search(page);
     await results.getByText('0 events').waitFor();
     assertClean(visitor);
@@ -239,11 +239,11 @@ describe('the front page', () => {
     const results = page.locator('#results');
     await results.getByText('3 events').waitFor();
     const { promise, resolve } = Promise.withResolvers<void>();
-    await page.route('**/nearby?lat=35.682*', async (route) => {
+    await page.route('**/nearby?place=Tokyo*', async (route) => {
       await promise;
       await route.continue();
     });
-    const late = page.waitForResponse(/lat=35\.682/);
+    const late = page.waitForResponse(/place=Tokyo/);
     await page.getByRole('button', { name: 'Tokyo' }).click();
     await page.getByRole('button', { name: 'Berlin' }).click();
     await results.getByText('3 events').waitFor();
@@ -386,9 +386,9 @@ describe('the front page', () => {
     await page.getByText(missing.error.message).waitFor();
 
     await register(page);
-    await page.getByLabel('Latitude').fill('91');
+    await page.getByLabel('Place', { exact: true }).fill('91, 0');
     await search(page);
-    await page.locator('#lat-problem', { hasText: /90/ }).waitFor();
+    await page.locator('#place-problem', { hasText: /90/ }).waitFor();
 
     await page.reload();
     await page.getByRole('button', { name: 'Get another key' }).click();
@@ -431,7 +431,7 @@ describe('the front page', () => {
     assert.equal(await isAt('textContent'), 'London');
     await press('Shift+Tab');
     await press('Space');
-    await press('Tab', 16);
+    await press('Tab', 15);
     assert.equal(await isAt('textContent'), 'Search');
     await press('Enter');
     await page.getByText('3 events').waitFor();

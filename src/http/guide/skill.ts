@@ -18,7 +18,10 @@ const EXAMPLE = {
 };
 
 export function writeSkill(base: string, tools: readonly ToolName[], ways: McpWays): string {
-  const { signIn } = otherUrls(base, ways);
+  const { signIn, withoutKey } = otherUrls(base, ways);
+  const keyNeeded = withoutKey
+    ? `Searching and reading need no key: leave out \`X-API-Key\`, or use the tools at \`${withoutKey}\`. For all else:`
+    : 'Requests need a key.';
   const orSignIn = signIn ? ` Where a person can sign in, add \`${signIn}\` instead, without a key.` : '';
   const description =
     `Finds in-person events (concerts, workshops, meetups, markets, talks) near a place, and publishes, changes or cancels events, at ${base}. ` +
@@ -37,7 +40,7 @@ ${base} has in-person events, as a JSON API and as MCP tools. Whatever is not he
 
 ## The key
 
-Requests need a key. If the environment variable \`${KEY}\` is set, use it. Otherwise ask the person for an e-mail address, and register
+${keyNeeded} If the environment variable \`${KEY}\` is set, use it. Otherwise ask the person for an e-mail address, and register
 once. \`api_key\` is only in this response: keep it where secrets are kept, never in a file of a project.
 
 \`\`\`sh
@@ -52,10 +55,11 @@ tools are ${tools.map(({ name }) => `\`${name}\``).join(', ')}. Then you need no
 ## Find events
 
 \`\`\`sh
-curl -s "${base}/v1/events/nearby?lat=52.52&lng=13.405&radius=10&when=this_weekend&include=local,distance" ${headers}
+curl -s "${base}/v1/events/nearby?place=Kreuzberg,%20Berlin&radius=10&when=this_weekend&include=local,distance" ${headers}
 \`\`\`
 
-- Look the coordinates of the place up; do not guess them. \`radius\` is in miles.
+- \`place\` is the name of a town or a district, with its region, country or city behind a comma. If the name could mean several places, the error
+  has \`candidates\`, whose \`place\` you can send. For an address send \`lat\` and \`lng\` instead, and do not guess them. \`radius\` is in miles.
 - \`when\` is \`now\`, \`today\`, \`tonight\`, \`tomorrow\`, \`this_weekend\` or \`next_7_days\`, by the clock at each event. For other periods use
   \`active_after\` and \`active_before\`, such as \`2031-05-01T00:00:00Z\`.
 - \`q=jazz\` finds a word, \`event_type=workshop\` a type, \`audience=kids\` an audience; \`sort=distance\` lists the nearest first.

@@ -8,15 +8,24 @@ const SHOWN = 5;
 
 const form = /** @type {HTMLFormElement} */ (document.getElementById('search-form'));
 const results = /** @type {HTMLElement} */ (document.getElementById('results'));
+const placeField = /** @type {HTMLInputElement} */ (document.getElementById('place'));
+const choices = /** @type {HTMLElement} */ (document.getElementById('choices'));
 const keyField = /** @type {HTMLInputElement} */ (document.getElementById('api-key'));
 
 /** @param {string} name */
 const fieldValue = (name) => /** @type {HTMLInputElement} */ (form.elements.namedItem(name)).value.trim();
 
+/** Two numbers: latitude and longitude. */
+const COORDINATES = /^(-?[\d.]+)\s*,\s*(-?[\d.]+)$/;
+
 function search() {
   const query = new URLSearchParams();
-  for (const name of ['lat', 'lng', 'radius', 'when', 'q'])
-    if (fieldValue(name) !== '') query.set(name, fieldValue(name));
+  const [, lat, lng] = COORDINATES.exec(fieldValue('place')) ?? [];
+  if (lat && lng) {
+    query.set('lat', lat);
+    query.set('lng', lng);
+  } else query.set('place', fieldValue('place'));
+  for (const name of ['radius', 'when', 'q']) if (fieldValue(name) !== '') query.set(name, fieldValue(name));
   return `/v1/events/nearby?${query}`;
 }
 
@@ -47,7 +56,7 @@ function showCommands() {
     /** @type {HTMLElement} */ (document.getElementById(id)).textContent = commandOf(id, key) ?? '';
   }
   for (const chip of form.querySelectorAll('[data-place]')) {
-    const isChosen = chip.getAttribute('data-place') === `${fieldValue('lat')},${fieldValue('lng')}`;
+    const isChosen = chip.getAttribute('data-place') === fieldValue('place');
     chip.setAttribute('aria-pressed', String(isChosen));
   }
 }
@@ -84,12 +93,37 @@ function toItem(event) {
   return element('li', '', element('div', '', title, facts), element('span', 'badge', event.event_type));
 }
 
-/** @param {any} page */
-function showResults(page) {
+/**
+ * The error as it is shown at the fields: one field has both coordinates, and places to choose from are buttons.
+ * @param {any} body
+ */
+function atFields(body) {
+  const detail = body?.detail?.map((/** @type {{ loc: string[], msg: string }} */ { loc, msg }) => {
+    const name = loc.at(-1) ?? '';
+    if (name === 'lat' || name === 'lng') return { loc: ['place'], msg: `${name} ${msg}` };
+    if (name === 'place' && body.candidates) return { loc, msg: 'Which of these places do you mean?' };
+    return { loc, msg };
+  });
+  return detail ? { ...body, detail } : body;
+}
+
+/** @param {{ place: string }[]} candidates */
+function showChoices(candidates) {
+  const buttons = candidates.map(({ place }) => {
+    const chip = element('button', 'chip', place.replace(/;.*/, ''));
+    chip.setAttribute('type', 'button');
+    chip.setAttribute('data-place', place);
+    return chip;
+  });
+  choices.replaceChildren(...buttons);
+}
+
+/** @param {any} page @param {string} place Where the events are, if it has a name. */
+function showResults(page, place) {
   const { events, total } = page;
   const count = total === 1 ? '1 event' : `${total.toLocaleString('en')} events`;
   const more = total > events.length ? ` The first ${events.length}, by start:` : '';
-  const heading = element('p', 'results-title', element('strong', '', count), ` found.${more}`);
+  const heading = element('p', 'results-title', element('strong', '', count), ` found${place}.${more}`);
   if (total === 0) heading.append(' Choose another place or a larger radius, or publish the first one.');
   const json = element('pre', '', element('code', '', JSON.stringify(page, null, 2)));
   json.tabIndex = 0;
@@ -120,17 +154,19 @@ async function showSearch(isAsked) {
   const headers = { prefer: 'handling=strict', ...(key !== '' && { 'x-api-key': key }) };
   const number = ++lastSearch;
   results.setAttribute('aria-busy', 'true');
-  const { status, body } = await ask(`${search()}&limit=${SHOWN}`, { headers });
+  const { status, body, headers: sent } = await ask(`${search()}&limit=${SHOWN}`, { headers });
   if (number !== lastSearch) return;
   results.removeAttribute('aria-busy');
-  showProblem(form, status === 200 ? undefined : body, isAsked);
+  showProblem(form, status === 200 ? undefined : atFields(body), isAsked);
+  showChoices(body?.candidates ?? []);
   if (status !== 200) {
     results.replaceChildren();
     if (status === 401 && isAsked) keyField.focus();
     return;
   }
   if (key !== '') keepKey(key);
-  showResults(body);
+  const resolved = sent?.get('resolved-place')?.replace(/;.*/, '');
+  showResults(body, resolved ? ` near ${resolved}` : '');
 }
 
 /** The events belong to the form: when it changes, so do they. If a key is needed, the page says how to get one. */
@@ -141,19 +177,18 @@ function follow() {
 
 form.addEventListener('input', ({ target }) => {
   showCommands();
-  if (target === keyField) return; // a part of a key is refused
+  if (target === keyField || target === placeField) return; // a part of a key or of a name is refused
   clearTimeout(typing);
   typing = window.setTimeout(follow, TYPING_MS);
 });
 form.addEventListener('change', ({ target }) => {
-  if (typing !== 0 || target === keyField) follow();
+  if (typing !== 0 || target === keyField || target === placeField) follow();
 });
 form.addEventListener('click', (event) => {
   const place = /** @type {Element} */ (event.target).closest('[data-place]')?.getAttribute('data-place');
   if (!place) return;
-  const [lat = '', lng = ''] = place.split(',');
-  /** @type {HTMLInputElement} */ (form.elements.namedItem('lat')).value = lat;
-  /** @type {HTMLInputElement} */ (form.elements.namedItem('lng')).value = lng;
+  placeField.value = place;
+  if (choices.contains(document.activeElement)) placeField.focus(); // the choices go
   follow();
 });
 form.addEventListener('submit', (event) => {

@@ -40,12 +40,13 @@ export function masked(text) {
  * Sends a request to the service. Never throws: without a response, the status is 0.
  * @param {string} path
  * @param {RequestInit} init
- * @returns {Promise<{ status: number, body: any }>}
+ * @returns {Promise<{ status: number, body: any, headers?: Headers }>}
  */
 export async function ask(path, init = {}) {
   try {
     const response = await fetch(path, { ...init, credentials: 'omit', cache: 'no-store' });
-    return { status: response.status, body: response.status === 204 ? undefined : await response.json() };
+    const { status, headers } = response;
+    return { status, headers, body: status === 204 ? undefined : await response.json() };
   } catch {
     const message = 'The service does not respond. Check your connection and try again.';
     return { status: 0, body: { error: { code: 'UNREACHABLE', message } } };
