@@ -17,7 +17,7 @@ import { RequestMetrics } from './http/log/request-metrics.ts';
 import { type MetricsServer, serveMetrics } from './http/metrics-server.ts';
 import { StaticDocuments } from './http/response/static-document.ts';
 import type { Readiness } from './http/routes/health.ts';
-import type { ServeMcp } from './http/routes/mcp.ts';
+import type { McpRead, ServeMcp } from './http/routes/mcp.ts';
 import { buildServer } from './http/server.ts';
 import { Shutdown } from './http/shutdown.ts';
 import { TOOLS } from './mcp/tools.ts';
@@ -88,7 +88,8 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     shutdown,
     requestMetrics: config.metricsPort === undefined ? undefined : new RequestMetrics(metrics),
     consoleFolder: CONSOLE_FOLDER,
-    mcp: async (call) => (await loadMcp())(call),
+    mcp: async (call) => (await loadMcp()).serve(call),
+    publicMcp: async (read) => (await loadMcp()).servePublic(read),
     tools: TOOLS,
     hasOAuth: config.oauth,
     admission: new Admission(config.clientLimits, config.database && 4 * config.database.poolSize, metrics),
@@ -153,13 +154,18 @@ function startErrorOf(error: unknown): unknown {
   });
 }
 
-let mcpLoading: Promise<ServeMcp> | undefined;
+interface Mcp {
+  readonly serve: ServeMcp;
+  readonly servePublic: ServeMcp<McpRead>;
+}
+let mcpLoading: Promise<Mcp> | undefined;
 
 /** Loads the library of /mcp, once: it takes a fifth of the start, and many services never need it. */
-function loadMcp(): Promise<ServeMcp> {
-  mcpLoading ??= import('./mcp/server.ts').then(({ mcpHandler, toolServer }) =>
-    mcpHandler(toolServer(VERSION)),
-  );
+function loadMcp(): Promise<Mcp> {
+  mcpLoading ??= import('./mcp/server.ts').then(({ mcpHandler, publicToolServer, toolServer }) => ({
+    serve: mcpHandler(toolServer(VERSION)),
+    servePublic: mcpHandler(publicToolServer(VERSION)),
+  }));
   return mcpLoading;
 }
 

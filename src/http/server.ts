@@ -35,7 +35,7 @@ import { StaticDocument, StaticDocuments } from './response/static-document.ts';
 import { bind } from './routes/bind.ts';
 import type { Service } from './routes/endpoint.ts';
 import { isLoading, type Readiness, serveHealth, starting } from './routes/health.ts';
-import { type ServeMcp, serveMcp } from './routes/mcp.ts';
+import { type McpRead, type ServeMcp, serveMcp } from './routes/mcp.ts';
 import { type OAuthService, serveOAuth } from './routes/oauth.ts';
 import { DESCRIBED_ROUTES, ROUTES } from './routes/table.ts';
 import type { Shutdown } from './shutdown.ts';
@@ -59,6 +59,8 @@ export interface ServerOptions extends Pick<AppOptions, 'trustProxy' | 'newReque
   readonly consoleFolder?: string;
   /** Handler for /mcp; without it, there is no such route. */
   readonly mcp?: ServeMcp;
+  /** Handler for /mcp/public, if there is public reading. */
+  readonly publicMcp?: ServeMcp<McpRead>;
   /** Tools of /mcp, listed in the guide. */
   readonly tools?: readonly ToolName[];
   /** Whether clients of /mcp/connect can sign in. */
@@ -174,7 +176,7 @@ function addRoutes(app: FastifyInstance, server: Server): void {
   serveGuide(app, server);
   serveSignIn(app, server);
   serveConsole(app, server);
-  if (server.mcp) serveMcp(app, { ...server, serve: server.mcp });
+  if (server.mcp) serveMcp(app, { ...server, serve: server.mcp, servePublic: server.publicMcp });
   if (server.hasOAuth) serveOAuth(app, server);
   for (const route of ROUTES) bind(app, route, server);
 }

@@ -17,9 +17,10 @@ import type { Context } from '../usecases/context.ts';
 import type { Network } from '../usecases/stored-bytes.ts';
 import { argumentReader } from './schemas.ts';
 import { UNTRUSTED } from './text.ts';
-import { TOOLS } from './tools.ts';
+import { PUBLIC_TOOLS, TOOLS, type Tool } from './tools.ts';
 
-export interface McpCaller extends Pick<AgentCaller, 'agent' | 'keyHash'> {
+/** What calls of tools need, whoever makes them. */
+export interface McpReader {
   readonly context: Context;
   readonly network: Network;
   readonly searcher: Searcher;
@@ -31,7 +32,11 @@ export interface McpCaller extends Pick<AgentCaller, 'agent' | 'keyHash'> {
   onError?(error: unknown): void;
 }
 
+export interface McpCaller extends McpReader, Pick<AgentCaller, 'agent' | 'keyHash'> {}
+
 const INSTRUCTIONS = `In-person local events: search by the name of a place and time, read events, and publish your own. Distances are in miles. Results show local times. ${UNTRUSTED}`;
+
+const PUBLIC_INSTRUCTIONS = `In-person local events: search by the name of a place and time, and read events. To publish, connect to /mcp with a key instead. Distances are in miles. Results show local times. ${UNTRUSTED}`;
 
 /** The library only publishes the schemas. Our own checks report every failing field and how to fix it. */
 const unchecked: jsonSchemaValidator = {
@@ -40,7 +45,12 @@ const unchecked: jsonSchemaValidator = {
   },
 };
 
-const DEFINITIONS = TOOLS.map((tool) => {
+const DEFINITIONS = TOOLS.map(define);
+const PUBLIC_DEFINITIONS = PUBLIC_TOOLS.map(define);
+
+type Definition<Caller> = ReturnType<typeof define<Caller>>;
+
+function define<Caller>(tool: Tool<unknown, Caller>) {
   const { name, title, description, input, output, hints, run } = tool;
   const [readOnlyHint, destructiveHint, idempotentHint, openWorldHint] = hints;
   return {
@@ -55,38 +65,63 @@ const DEFINITIONS = TOOLS.map((tool) => {
     read: argumentReader(tool),
     run,
   };
-});
+}
 
 /** Tools never change while the service runs, so clients may cache them. */
 const OPTIONS: McpServerOptions = {
   capabilities: { tools: { listChanged: false } },
-  instructions: INSTRUCTIONS,
   cacheHints: { 'tools/list': { ttlMs: 3_600_000, cacheScope: 'public' } },
   jsonSchemaValidator: unchecked,
 };
 
 export function toolServer(version: string): (caller: McpCaller) => McpServer {
-  return ({ context, agent, keyHash, network, searcher, spendCall, onFault, onError }) => {
-    const server = new McpServer({ name: 'local-events', version }, OPTIONS);
-    for (const { name, config, read, run } of DEFINITIONS) {
-      server.registerTool(name, config, async (args) => {
-        try {
-          const holder = { agent, keyHash, quota: await spendCall() };
-          if (!config.annotations.readOnlyHint) requireWriter(agent);
-          const input = read(args, context.clock());
-          const { structured, text } = await run(context, holder, input, network, searcher);
-          return {
-            content: [{ type: 'text', text }],
-            structuredContent: structured as Record<string, unknown>,
-          };
-        } catch (error) {
-          onError?.(error);
-          return toolFailure(error, onFault);
-        }
-      });
-    }
+  return (caller) => {
+    const { agent, keyHash } = caller;
+    const server = new McpServer(
+      { name: 'local-events', version },
+      { ...OPTIONS, instructions: INSTRUCTIONS },
+    );
+    addTools(server, DEFINITIONS, caller, (quota, isReadOnly) => {
+      if (!isReadOnly) requireWriter(agent);
+      return { agent, keyHash, quota };
+    });
     return server;
   };
+}
+
+/** The server for whoever reads without a key: no tool of it needs an agent. */
+export function publicToolServer(version: string): (reader: McpReader) => McpServer {
+  return (reader) => {
+    const options = { ...OPTIONS, instructions: PUBLIC_INSTRUCTIONS };
+    const server = new McpServer({ name: 'local-events-public', version }, options);
+    addTools(server, PUBLIC_DEFINITIONS, reader, () => undefined);
+    return server;
+  };
+}
+
+/** `callerOf` gets the quota after the call was counted. Throws INSUFFICIENT_TIER. */
+function addTools<Caller>(
+  server: McpServer,
+  definitions: readonly Definition<Caller>[],
+  { context, network, searcher, spendCall, onFault, onError }: McpReader,
+  callerOf: (quota: Spent | undefined, isReadOnly: boolean) => Caller,
+): void {
+  for (const { name, config, read, run } of definitions) {
+    server.registerTool(name, config, async (args) => {
+      try {
+        const caller = callerOf(await spendCall(), config.annotations.readOnlyHint);
+        const input = read(args, context.clock());
+        const { structured, text } = await run(context, caller, input, network, searcher);
+        return {
+          content: [{ type: 'text', text }],
+          structuredContent: structured as Record<string, unknown>,
+        };
+      } catch (error) {
+        onError?.(error);
+        return toolFailure(error, onFault);
+      }
+    });
+  }
 }
 
 /** `onFault` receives errors that are the fault of the service. */
@@ -120,12 +155,13 @@ function describeIssue({ loc, msg }: Issue): string {
 /** Advice about writing a value in a URL. */
 const QUERY_HINT = / \(in a query, [^)]*\)$/;
 
-interface McpCall extends McpCaller {
+/** A request of a caller. */
+type McpCall<Caller> = Caller & {
   readonly request: Request;
   readonly body: unknown;
   /** Counts messages that call no tool. Throws RATE_LIMITED if none is left. */
   spendMessages(count: number): Promise<void>;
-}
+};
 
 /** The only revision with batches. It is assumed if a request has no header with a revision. */
 const BATCH_REVISION = '2025-03-26';
@@ -136,10 +172,11 @@ const ONE_BY_ONE = 'Send each message in a request of its own.';
  * Throws RATE_LIMITED if messages call no tool and none of these is left; a tool call without quota gets a tool error. The body must have
  * a limited number of values: the library's errors are about 100 times as long as their cause.
  */
-export function mcpHandler(
-  buildServer: (caller: McpCaller) => McpServer,
-): (call: McpCall) => Promise<Response> {
-  return async ({ request, body, spendMessages, ...caller }) => {
+export function mcpHandler<Caller extends McpReader>(
+  buildServer: (caller: Caller) => McpServer,
+): (call: McpCall<Caller>) => Promise<Response> {
+  return async (call) => {
+    const { request, body, spendMessages } = call;
     const refusal = Array.isArray(body) ? refuseBatch(body, request) : undefined;
     const messages: readonly unknown[] = Array.isArray(body) && !refusal ? body : [body];
     const calls = messages.filter(isCall).length;
@@ -148,10 +185,10 @@ export function mcpHandler(
     let counted = 0;
     const spendCall = () => {
       counted++;
-      return caller.spendCall();
+      return call.spendCall();
     };
     let reported = new Error('the library gave no reason');
-    const handler = createMcpHandler(() => buildServer({ ...caller, spendCall }), {
+    const handler = createMcpHandler(() => buildServer({ ...call, spendCall }), {
       keepAliveMs: 0, // responses are sent whole
       onerror: (error) => {
         reported = error;
@@ -161,7 +198,7 @@ export function mcpHandler(
     // Calls that reached no tool: an unknown name, or an invalid message. They are done, so nothing is left to refuse.
     if (counted < calls) await spendMessages(calls - counted).catch(() => {});
     // Any other reported error is the client's fault, and the response says so.
-    if (response.status >= 500) caller.onFault(reported);
+    if (response.status >= 500) call.onFault(reported);
     return response;
   };
 }

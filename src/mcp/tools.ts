@@ -37,7 +37,8 @@ import {
   UNTRUSTED,
 } from './text.ts';
 
-export interface Tool<Input = unknown> extends ArgumentRules<Input> {
+/** `Caller`: who may call it. A tool that needs no agent takes undefined, too. */
+export interface Tool<Input = unknown, Caller = AgentCaller> extends ArgumentRules<Input> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -47,19 +48,26 @@ export interface Tool<Input = unknown> extends ArgumentRules<Input> {
    * call changes nothing more. openWorld: reads text of other people, or publishes text to them.
    */
   readonly hints: readonly [readOnly: boolean, destructive: boolean, idempotent: boolean, openWorld: boolean];
-  /** Throws the errors of the use case. */
-  run(
+  /** Throws the errors of the use case. A property, so that TypeScript checks the type of the caller. */
+  readonly run: (
     context: Context,
-    caller: AgentCaller,
+    caller: Caller,
     input: Input,
     network: Network,
     searcher: Searcher,
-  ): Promise<ToolOutput>;
+  ) => Promise<ToolOutput>;
 }
+
+/** A tool that needs no agent. */
+export type PublicTool<Input = unknown> = Tool<Input, AgentCaller | undefined>;
 
 /** Lets TypeScript infer the type of the input. */
 function tool<Input>(definition: Tool<Input>): Tool {
   return definition as unknown as Tool;
+}
+
+function publicTool<Input>(definition: PublicTool<Input>): PublicTool {
+  return definition as unknown as PublicTool;
 }
 
 interface ToolOutput {
@@ -86,8 +94,9 @@ const otherTimezone = (timezone: string, there: string) =>
 
 const HAS_ENDED = 'It has already ended, so searches do not find it.';
 
-export const TOOLS: readonly Tool[] = [
-  tool({
+/** The tools of whoever reads without a key. */
+export const PUBLIC_TOOLS: readonly PublicTool[] = [
+  publicTool({
     name: 'search_events',
     title: 'Search events near a place',
     description: `Find in-person events near a place: what is on, when and where. Use it whenever somebody asks what to do, where to go or what happens around a town, an address or a date.
@@ -119,7 +128,7 @@ ${UNTRUSTED}`,
       );
     },
   }),
-  tool({
+  publicTool({
     name: 'get_event',
     title: 'Read one event',
     description: `Read all fields of one event, by its event_id. Use it for details of an event that a search found, or to check whether an event still exists. Events of all agents can be read, including ended ones.
@@ -131,7 +140,7 @@ ${UNTRUSTED}`,
     read: readEventId,
     run: async (context, _caller, eventId) => eventOf((await getEvent(context, eventId)).json, 'Found.'),
   }),
-  tool({
+  publicTool({
     name: 'find_places',
     title: 'Find places by name',
     description: `Find towns and districts by name, in any language, with coordinates, timezone and population. Use it for the lat, lng and timezone of an event to publish, or to find out which places have a name. To search for events around a place, send its name to search_events instead. q is the name or its beginning, and where the place is behind a comma: a region, a country, their codes, or a larger city nearby. Places with exactly this name come first; among them the largest or, with near_lat and near_lng, the nearest. It knows no streets, venues or addresses. Place names: GeoNames, CC BY 4.0.
@@ -145,6 +154,10 @@ Example: {"q": "Springfield, IL"}`,
       return { structured: { places }, text: showPlaces(places) };
     },
   }),
+];
+
+export const TOOLS: readonly Tool[] = [
+  ...PUBLIC_TOOLS,
   tool({
     name: 'create_event',
     title: 'Publish an event',

@@ -119,13 +119,29 @@ export function spendFailedRegistration(
   return spend(context, `failed-registration ${network}`, context.policy.failedRegistrationsPerHour, cost);
 }
 
-/** Counts a request without a key from the quota that its network has or shares. Undefined if there is no limit. */
+/** The quota of all who read without a key in a network, or in a larger one that the operator listed. */
+export interface PublicQuota {
+  readonly network: string;
+  /** 0: no limit. */
+  readonly readsPerHour: number;
+}
+
+/** Counts (1) or only reads (0) a request without a key. Undefined if there is no limit. */
 export function spendPublicRead(
   context: Context,
-  network: string,
-  readsPerHour: number,
+  { network, readsPerHour }: PublicQuota,
+  cost: 0 | 1 = 1,
 ): Promise<Spent | undefined> {
-  return spend(context, `public ${network}`, readsPerHour, 1);
+  return spend(context, `public ${network}`, readsPerHour, cost);
+}
+
+/** The same as `spendMessages`, for /mcp/public. */
+export function spendPublicMessages(
+  context: Context,
+  { network, readsPerHour }: PublicQuota,
+  cost: number,
+): Promise<Spent | undefined> {
+  return spend(context, `mcp public ${network}`, readsPerHour, cost);
 }
 
 /** Throws RATE_LIMITED if the quota was already exhausted. */
@@ -141,13 +157,13 @@ export function requireQuota(
 export function requirePublicRead(spent: Spent | undefined): void {
   if (!spent || spent.allowed) return;
   throw rateLimited(
-    `Your network has used up its ${spent.limit} requests per hour without a key. POST /v1/auth/register gives you a key, which has a quota of its own; send it as X-API-Key.`,
+    `Your network has used up its ${spent.limit} requests per hour without a key. POST /v1/auth/register gives you a key, which has a quota of its own; send it as X-API-Key, with tools to /mcp.`,
     spent.resetSeconds,
     'quota public_reads',
   );
 }
 
-/** Throws RATE_LIMITED if the agent has sent as many messages as it may. */
+/** Throws RATE_LIMITED if the agent, or the network without a key, has sent as many messages as it may. */
 export function requireMessages(spent: Spent | undefined): void {
   if (!spent || spent.allowed) return;
   throw rateLimited(

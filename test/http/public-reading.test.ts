@@ -6,6 +6,7 @@ import { closeBrowser, getBrowser, visit } from '../console/console.ts';
 import { assertError, type Client } from '../support/client.ts';
 import { ENGINES, type Engine } from '../support/engines.ts';
 import { findOverflow, findViolations } from '../support/page-checks.ts';
+import { RawConnection, request } from '../support/raw-http.ts';
 import { startTestService, useTestService } from '../support/service.ts';
 
 const ON = { PUBLIC_READ: 'on' };
@@ -23,7 +24,11 @@ describe('without PUBLIC_READ', () => {
   const service = useTestService();
 
   it('a missing key is the 401 of version 1.0.0', async () => {
-    for (const path of ['/v1/events/nearby?lat=0&lng=0', '/v1/events/01JZ9GX4T0QW3N1V8R5Y7K2MHD']) {
+    for (const path of [
+      '/v1/events/nearby?lat=0&lng=0',
+      '/v1/events/01JZ9GX4T0QW3N1V8R5Y7K2MHD',
+      '/v1/places?q=Wien',
+    ]) {
       const answer = await service.client.get(path);
       assert.equal(
         answer.text,
@@ -75,6 +80,10 @@ for (const engine of ['sqlite', 'postgres'] as Engine[]) {
         const head = await reader.send('HEAD', path);
         assert.equal(head.headers.get('content-length'), mine.headers.get('content-length'));
       }
+      const places = await reader.get('/v1/places?q=Wien');
+      assert.equal(places.status, 200);
+      assert.equal(places.text, (await agent.get('/v1/places?q=Wien')).text);
+      assert.equal(places.headers.get('vary'), 'X-API-Key');
       const known = { headers: { 'if-none-match': '"1"' } };
       assert.equal((await reader.send('GET', `/v1/events/${event_id}`, known)).status, 304);
     });
@@ -198,6 +207,7 @@ describe('with PUBLIC_READ', () => {
     const { paths, tags } = (await service.client.get('/openapi.json')).body;
     assert.deepEqual(paths['/v1/events/nearby'].get.security, [{ ApiKey: [] }, {}]);
     assert.deepEqual(paths['/v1/events/{event_id}'].get.security, [{ ApiKey: [] }, {}]);
+    assert.deepEqual(paths['/v1/places'].get.security, [{ ApiKey: [] }, {}]);
     assert.deepEqual(paths['/v1/events/{event_id}'].patch.security, [{ ApiKey: [] }]);
     assert.match(paths['/v1/events/nearby'].get.description, / Needs no key: /);
     assert.match(tags[1].description, /Needs a key, unless an operation says otherwise\.$/);
@@ -249,6 +259,18 @@ describe('pages with PUBLIC_READ', () => {
     await visitor.page.locator('#createEvent').getByText('No key yet.').waitFor();
     await visitor.context.close();
   });
+});
+
+it('all readers of a network together may have as many requests in progress as one agent', async (test) => {
+  const service = await startTestService({ ...ON, MAX_REQUESTS_PER_AGENT: '2' }, { until: test });
+  const agent = await service.newAgent();
+  const connection = await RawConnection.open(service.url);
+  test.after(() => connection.destroy());
+  const search = (headers = {}) => request('GET', '/v1/events/nearby?lat=0&lng=0', headers);
+  connection.write(search().repeat(4) + search(agent.headers));
+  const statuses: (number | undefined)[] = [];
+  while (statuses.length < 5) statuses.push((await connection.next())?.status);
+  assert.deepEqual(statuses, [200, 200, 429, 429, 200]);
 });
 
 it('PUBLIC_READS_PER_HOUR=0 means no limit', async (test) => {

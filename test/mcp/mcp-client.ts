@@ -40,8 +40,13 @@ export class McpClient {
     return new McpClient(client);
   }
 
-  static overHttp(url: string, headers: Record<string, string>, revision = CURRENT): Promise<McpClient> {
-    const transport = new StreamableHTTPClientTransport(new URL('/mcp', url), { requestInit: { headers } });
+  static overHttp(
+    url: string,
+    headers: Record<string, string>,
+    revision = CURRENT,
+    path = '/mcp',
+  ): Promise<McpClient> {
+    const transport = new StreamableHTTPClientTransport(new URL(path, url), { requestInit: { headers } });
     return McpClient.#connect(revision, transport);
   }
 

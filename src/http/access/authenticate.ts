@@ -7,6 +7,7 @@ import {
   authenticateAdministrator,
   authenticateAgent,
   type KeyHolder,
+  type PublicQuota,
   requireFewFailures,
   requirePublicRead,
   requireQuota,
@@ -23,7 +24,6 @@ import type { Admission } from '../admission/admission.ts';
 import { addVary, replaceHeader } from '../response/headers.ts';
 import { clientNetwork } from './client-network.ts';
 import { readCookie } from './cookies.ts';
-import type { PublicQuota } from './public-quotas.ts';
 import { requireSameOrigin } from './same-origin.ts';
 
 /** The type of the caller for each kind of access. */
@@ -100,8 +100,7 @@ async function admitReader(
 ): Promise<undefined> {
   const { client, ip } = reply.request;
   admission.enterReader(client);
-  const { network, readsPerHour } = quotaOf(ip);
-  const spent = await spendPublicRead(context(), network, readsPerHour);
+  const spent = await spendPublicRead(context(), quotaOf(ip));
   setQuotaHeaders(reply, spent);
   requirePublicRead(spent);
 }

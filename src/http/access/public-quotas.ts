@@ -1,13 +1,8 @@
 // Whose quota a request without a key counts against: that of its client's network, or of a larger one that the operator listed.
 import { BlockList, isIP } from 'node:net';
 import type { PublicReading } from '../../domain/policy.ts';
+import type { PublicQuota } from '../../usecases/access.ts';
 import { clientNetwork, plainAddress } from './client-network.ts';
-
-export interface PublicQuota {
-  readonly network: string;
-  /** 0: no limit. */
-  readonly readsPerHour: number;
-}
 
 /** Finds the quota of a client's address. Of the networks that are listed, the smallest with the address counts. */
 export function publicQuotas({ readsPerHour, networks }: PublicReading): (address: string) => PublicQuota {

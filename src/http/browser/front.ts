@@ -31,7 +31,7 @@ export function serveFront(app: FastifyInstance, sources: PageSources): void {
     pageDocument('front.html', {
       MCP_CLIENTS: renderClients(baseUrl(), sources),
       BASE_URL: escapeHtml(baseUrl()),
-      ...wordsOf(publicReading),
+      ...wordsOf(publicReading, baseUrl()),
     }),
   );
   const links = documents.add(() => {
@@ -45,12 +45,13 @@ export function serveFront(app: FastifyInstance, sources: PageSources): void {
 }
 
 /** What the page says about searching with or without a key. */
-function wordsOf(publicReading: PublicReading | undefined): Record<string, string> {
+function wordsOf(publicReading: PublicReading | undefined, base: string): Record<string, string> {
   if (!publicReading) {
     return {
       SEARCHES_WITHOUT_KEY: '',
       KEY_PLACEHOLDER: 'lev_…',
       ABOUT_KEYS: '',
+      ABOUT_PUBLIC_TOOLS: '',
       NO_RESULTS:
         'Events appear here as soon as there is a key: <a href="#key">get one</a>, it takes a few seconds.',
       EXAMPLE_KEY: ' -H "X-API-Key: $KEY"',
@@ -63,6 +64,7 @@ function wordsOf(publicReading: PublicReading | undefined): Record<string, strin
     SEARCHES_WITHOUT_KEY: 'on',
     KEY_PLACEHOLDER: 'not needed',
     ABOUT_KEYS: `<p>Searching needs no key here${limit}. A key has a quota of its own, and can publish.</p>`,
+    ABOUT_PUBLIC_TOOLS: `<p>Without a key, <code>${escapeHtml(base)}/mcp/public</code> has the tools that search and read.</p>`,
     NO_RESULTS: 'With JavaScript, events appear here.',
     EXAMPLE_KEY: '',
   };

@@ -18,7 +18,10 @@ const EXAMPLE = {
 };
 
 export function writeSkill(base: string, tools: readonly ToolName[], ways: McpWays): string {
-  const { signIn } = otherUrls(base, ways);
+  const { signIn, withoutKey } = otherUrls(base, ways);
+  const keyNeeded = withoutKey
+    ? `Searching and reading need no key: leave out \`X-API-Key\`, or use the tools at \`${withoutKey}\`. For all else:`
+    : 'Requests need a key.';
   const orSignIn = signIn ? ` Where a person can sign in, add \`${signIn}\` instead, without a key.` : '';
   const description =
     `Finds in-person events (concerts, workshops, meetups, markets, talks) near a place, and publishes, changes or cancels events, at ${base}. ` +
@@ -37,7 +40,7 @@ ${base} has in-person events, as a JSON API and as MCP tools. Whatever is not he
 
 ## The key
 
-Requests need a key. If the environment variable \`${KEY}\` is set, use it. Otherwise ask the person for an e-mail address, and register
+${keyNeeded} If the environment variable \`${KEY}\` is set, use it. Otherwise ask the person for an e-mail address, and register
 once. \`api_key\` is only in this response: keep it where secrets are kept, never in a file of a project.
 
 \`\`\`sh

@@ -72,7 +72,7 @@ export class RequestMetrics {
 /** Routes whose requests cost about the same. */
 function groupOf(method: string, route: string): string {
   if (route === '/v1/events/nearby') return 'search';
-  if (route === '/mcp') return 'mcp';
+  if (route.startsWith('/mcp')) return 'mcp';
   if (route.startsWith('/v1/admin/')) return 'admin';
   if (!route.startsWith('/v1/')) return 'other';
   return method === 'GET' || method === 'HEAD' ? 'read' : 'write';

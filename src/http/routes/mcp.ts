@@ -1,5 +1,6 @@
-// The Model Context Protocol: at /mcp with keys, at /mcp/connect with access tokens. Access checks and sending of responses; the handler
-// that is passed in interprets the messages. Only POST: there are no sessions to end and no streams to open, so other methods get a 405.
+// The Model Context Protocol: at /mcp with keys, at /mcp/connect with access tokens, at /mcp/public without either. Access checks and
+// sending of responses; the handlers that are passed in interpret the messages. Only POST: there are no sessions to end and no streams to
+// open, so other methods get a 405.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../domain/errors.ts';
 import { mayHavePrefix } from '../../domain/events/word-query.ts';
@@ -13,9 +14,12 @@ import {
   authenticateAgent,
   authenticateToken,
   requireMessages,
+  requirePublicRead,
   requireQuota,
   type Spent,
   spendMessages,
+  spendPublicMessages,
+  spendPublicRead,
   spendRequest,
 } from '../../usecases/access.ts';
 import type { Context } from '../../usecases/context.ts';
@@ -29,6 +33,7 @@ import { ErrorResponse, toAppError } from '../response/errors.ts';
 import type { Service } from './endpoint.ts';
 
 export const MCP_PATH = '/mcp';
+export const PUBLIC_PATH = '/mcp/public';
 
 const JsonRpcMessage = Type.Object({
   jsonrpc: oneOf(['2.0'], { examples: ['2.0'] }),
@@ -75,7 +80,7 @@ export const mcp: Description = {
   errors: ['ORIGIN_NOT_ALLOWED'],
 };
 
-export interface McpCall extends Pick<AgentCaller, 'agent' | 'keyHash'> {
+export interface McpRead {
   readonly context: Context;
   /** Undefined if no limit per network applies. */
   readonly network: string | undefined;
@@ -94,11 +99,15 @@ export interface McpCall extends Pick<AgentCaller, 'agent' | 'keyHash'> {
   onError(error: unknown): void;
 }
 
+export interface McpCall extends McpRead, Pick<AgentCaller, 'agent' | 'keyHash'> {}
+
 /** Handles one message, or a batch of messages from a client of an older revision. */
-export type ServeMcp = (call: McpCall) => Promise<Response>;
+export type ServeMcp<Call extends McpRead = McpCall> = (call: Call) => Promise<Response>;
 
 interface McpService extends Service, AllowedHosts {
   readonly serve: ServeMcp;
+  /** The same at /mcp/public; without it, there is no such route. */
+  readonly servePublic?: ServeMcp<McpRead> | undefined;
   readonly tools?: readonly ToolName[];
   /** Whether clients can sign in. */
   readonly hasOAuth?: boolean;
@@ -107,8 +116,21 @@ interface McpService extends Service, AllowedHosts {
 /** One of the URLs, which differ in who may call them. */
 interface Door {
   readonly path: string;
-  /** Throws an error of usecases/access.ts, after setting its challenge. */
-  authenticate(service: McpService, reply: FastifyReply): Promise<Omit<Admitted, 'isCounted'>>;
+  /** Finds who is calling, and notes it for limits. Throws an error of usecases/access.ts, after setting its challenge. */
+  enter(service: McpService, reply: FastifyReply): Promise<Visitor>;
+}
+
+/** Whoever is calling: what its messages cost, and who handles them. */
+interface Visitor {
+  /** What an access token allows; a key allows everything. */
+  readonly scopes?: readonly Scope[] | undefined;
+  /** Counts (1) or only reads (0) a tool call. */
+  spendCall(cost: 0 | 1): Promise<Spent | undefined>;
+  /** Throws RATE_LIMITED if no call was left. */
+  requireCall(spent: Spent | undefined): void;
+  /** Counts messages that call no tool. Cost 0 only reads. */
+  spendMessages(cost: number): Promise<Spent | undefined>;
+  serve(read: McpRead): Promise<Response>;
 }
 
 /**
@@ -120,10 +142,11 @@ const LONG_RESPONSE_CHARS = 262_144;
 export function serveMcp(app: FastifyInstance, service: McpService): void {
   serveDoor(app, service, KEYS);
   if (service.hasOAuth) serveDoor(app, service, TOKENS);
+  if (service.servePublic && service.publicQuotaOf) serveDoor(app, service, READERS);
 }
 
 function serveDoor(app: FastifyInstance, service: McpService, door: Door): void {
-  const { serve, context, admission, backlog, deadline, onFault } = service;
+  const { context, admission, backlog, deadline, onFault } = service;
   app.route({
     method: 'POST',
     url: door.path,
@@ -139,29 +162,27 @@ function serveDoor(app: FastifyInstance, service: McpService, door: Door): void 
     },
     // Whatever was refused before its messages could be counted is one.
     onSend: async ({ caller }) => {
-      const { agent, isCounted } = (caller ?? { isCounted: true }) as Admitted;
-      if (!isCounted) await spendMessages(context(), agent, 1).catch(() => {}); // as for failed registrations
+      const admitted = caller as Admitted | undefined;
+      if (admitted?.isCounted === false) await admitted.visitor.spendMessages(1).catch(() => {}); // as for failed registrations
     },
     handler: async (request, reply) => {
       const closed = new AbortController();
       reply.raw.once('close', () => closed.abort());
       const caller = request.caller as Admitted;
-      const { agent, keyHash } = caller;
-      requireScope(service, caller, reply);
-      const call: McpCall = {
+      const { visitor } = caller;
+      requireScope(service, visitor, reply);
+      const read: McpRead = {
         context: context(),
-        agent,
-        keyHash,
         network: findNetwork(request.client),
         searcher: request.client,
         spendCall: async () => {
-          const spent = await spendRequest(context(), agent);
+          const spent = await visitor.spendCall(1);
           setQuotaHeaders(reply, spent);
-          if (spent?.allowed === false) await spendMessages(context(), agent, 1);
-          requireQuota(spent);
+          if (spent?.allowed === false) await visitor.spendMessages(1);
+          visitor.requireCall(spent);
           return spent;
         },
-        spendMessages: async (count) => requireMessages(await spendMessages(context(), agent, count)),
+        spendMessages: async (count) => requireMessages(await visitor.spendMessages(count)),
         request: toWebRequest(request, closed.signal),
         body: request.body,
         onFault: (error) => onFault(request, error),
@@ -174,7 +195,7 @@ function serveDoor(app: FastifyInstance, service: McpService, door: Door): void 
       const queue = searchesPrefix(request.body) ? admission.prefixSearches : admission.agentWork;
       const work = queue.run(request.client, async () => {
         caller.isCounted = true;
-        const response = await serve(call);
+        const response = await visitor.serve(read);
         return [response, await response.text()] as const;
       });
       const [response, text] = await work;
@@ -195,28 +216,38 @@ function searchesPrefix(body: unknown): boolean {
   return calls.some((call) => mayHavePrefix(call?.params?.arguments?.q));
 }
 
-/** An agent whose request was admitted. */
-interface Admitted extends Pick<AgentCaller, 'agent' | 'keyHash'> {
-  /** What an access token allows; a key allows everything. */
-  readonly scopes?: readonly Scope[];
+/** Whoever sent a request that was admitted. */
+interface Admitted {
+  readonly visitor: Visitor;
   /** Whether the messages of the request are counted where they are handled. */
   isCounted: boolean;
 }
 
 /** Counts nothing yet: what a message costs is seen when it is read. Throws the errors of the door, or RATE_LIMITED. */
 async function admit(service: McpService, door: Door, reply: FastifyReply): Promise<Admitted> {
-  const context = service.context();
-  const caller = await door.authenticate(service, reply);
-  const { agent } = caller;
-  service.admission.enterAgent(reply.request.client, agent.agent_id);
-  const [messages, requests] = await Promise.all([
-    spendMessages(context, agent, 0),
-    spendRequest(context, agent, 0),
-  ]);
+  const visitor = await door.enter(service, reply);
+  const [messages, calls] = await Promise.all([visitor.spendMessages(0), visitor.spendCall(0)]);
   if (messages?.allowed === false) setQuotaHeaders(reply, messages, 'mcp');
   requireMessages(messages);
-  setQuotaHeaders(reply, requests);
-  return { ...caller, isCounted: false };
+  setQuotaHeaders(reply, calls);
+  return { visitor, isCounted: false };
+}
+
+/** An agent as a visitor, after its key or token was checked. */
+function asVisitor(
+  { context, admission, serve }: McpService,
+  { client }: FastifyRequest,
+  { agent, keyHash }: Pick<AgentCaller, 'agent' | 'keyHash'>,
+  scopes?: readonly Scope[],
+): Visitor {
+  admission.enterAgent(client, agent.agent_id);
+  return {
+    scopes,
+    spendCall: (cost) => spendRequest(context(), agent, cost),
+    requireCall: requireQuota,
+    spendMessages: (cost) => spendMessages(context(), agent, cost),
+    serve: (read) => serve({ ...read, agent, keyHash }),
+  };
 }
 
 const CHALLENGE = 'ApiKey realm="local-events", header="X-API-Key", Bearer realm="local-events"';
@@ -224,9 +255,11 @@ const CHALLENGE = 'ApiKey realm="local-events", header="X-API-Key", Bearer realm
 /** Keys. Its challenge names no metadata: clients that find some ignore the key that they are configured with. */
 const KEYS: Door = {
   path: MCP_PATH,
-  authenticate: async ({ context, hasOAuth }, reply) => {
+  enter: async (service, reply) => {
+    const { context, hasOAuth } = service;
     try {
-      return await authenticateAgent(context(), findKey(reply.request));
+      const caller = await authenticateAgent(context(), findKey(reply.request));
+      return asVisitor(service, reply.request, caller);
     } catch (error) {
       if (!(error instanceof AppError) || !error.code.endsWith('_API_KEY')) throw error;
       reply.header('www-authenticate', CHALLENGE);
@@ -240,12 +273,13 @@ const KEYS: Door = {
 /** Access tokens. Their challenge leads clients to the sign-in. */
 const TOKENS: Door = {
   path: CONNECT_PATH,
-  authenticate: async ({ context, publicUrl }, reply) => {
+  enter: async (service, reply) => {
+    const { context, publicUrl } = service;
     const { authorization = '' } = reply.request.headers;
     try {
       const token = /^bearer +(\S+)$/i.exec(authorization)?.[1];
       const { agent, scopes } = await authenticateToken(context(), token);
-      return { agent, scopes, keyHash: undefined };
+      return asVisitor(service, reply.request, { agent, keyHash: undefined }, scopes);
     } catch (error) {
       const code = error instanceof AppError ? error.code : undefined;
       const reason = code === 'INVALID_TOKEN' ? 'invalid_token' : undefined;
@@ -257,12 +291,29 @@ const TOKENS: Door = {
   },
 };
 
+/** Nobody in particular: only tools that read. Refuses our keys, so that nobody reads without one by mistake. */
+const READERS: Door = {
+  path: PUBLIC_PATH,
+  enter: async ({ context, admission, publicQuotaOf, servePublic }, reply) => {
+    const { client, ip, headers } = reply.request;
+    if (headers['x-api-key'] !== undefined || /^bearer +lev_/i.test(headers.authorization ?? ''))
+      throw new AppError(
+        'INVALID_API_KEY',
+        `This URL takes no key. Send it to ${MCP_PATH}, which has all tools.`,
+      );
+    admission.enterReader(client);
+    const quota = publicQuotaOf!(ip);
+    return {
+      spendCall: (cost) => spendPublicRead(context(), quota, cost),
+      requireCall: requirePublicRead,
+      spendMessages: (cost) => spendPublicMessages(context(), quota, cost),
+      serve: servePublic!,
+    };
+  },
+};
+
 /** Throws INSUFFICIENT_SCOPE if a message calls a tool that changes something, and the token may only read. */
-function requireScope(
-  { tools = [], publicUrl }: McpService,
-  { scopes }: Admitted,
-  reply: FastifyReply,
-): void {
+function requireScope({ tools = [], publicUrl }: McpService, { scopes }: Visitor, reply: FastifyReply): void {
   if (scopes?.includes('publish') ?? true) return;
   const writers = new Set(tools.flatMap(({ name, hints: [isReadOnly] }) => (isReadOnly ? [] : [name])));
   const calls = [reply.request.body].flat() as ({ params?: { name?: string } } | null | undefined)[];
