@@ -13,6 +13,7 @@ import {
   requireQuota,
   spendFailedRegistration,
   spendRegistration,
+  spendRequest,
 } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 import { register } from '../usecases/own-agent.ts';
@@ -118,14 +119,19 @@ export async function registerOnce(
   return agent && { agent, keyHash, apiKey: keyHash === ownHash ? apiKey : undefined };
 }
 
-/** Stores the grant. Returns the URL that brings the code to the client. Throws OAuthError if the key has ended meanwhile. */
+/**
+ * Stores the grant, which counts as a request of the agent. Returns the URL that brings the code to the client. Throws RATE_LIMITED, and
+ * OAuthError if the key has ended meanwhile.
+ */
 export async function giveConsent(
-  { store, clock, random }: Context,
+  context: Context,
   base: string,
   request: AuthorizationRequest,
   { agent, keyHash }: OwnedAgent,
   scopes: readonly Scope[],
 ): Promise<string> {
+  const { store, clock, random } = context;
+  requireQuota(await spendRequest(context, agent));
   const nowMs = clock();
   const code = `lec_${newSecret(random)}`;
   const destination = destinationOf(request.redirectUri);

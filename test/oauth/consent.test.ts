@@ -74,6 +74,12 @@ describe('the page', () => {
     assert.match(reader.text, /<label class="choice option" hidden>.*value="publish"/);
   });
 
+  it('keeps a state as long as a URL may be', async () => {
+    const state = '\u0001'.repeat(2_500);
+    const answer = await answerPage(service.client, await show({}, { state }), { action: 'deny' });
+    assert.equal(redirectOf(answer).get('state'), state);
+  });
+
   it('asks again for what is missing or wrong, with what was typed but the key', async () => {
     const shown = await show();
     const key = await newKey();

@@ -41,15 +41,16 @@ export interface ConsentOptions {
   noteError(request: FastifyRequest, error: unknown): AppError;
 }
 
-/** The largest form has a state as long as a URL may be, sealed. */
-const MAX_FORM_BYTES = 16_384;
+/** The largest form has a state as long as a URL may be, escaped and sealed. */
+const MAX_FORM_BYTES = 32_768;
 
 type Form = ReadonlyMap<string, string>;
 
 export function serveConsent(app: FastifyInstance, options: ConsentOptions): void {
   app.register((pages, _options, done) => {
     pages.setErrorHandler((error, request, reply) => {
-      if (error instanceof RedirectedError) return reply.redirect(error.location, 303);
+      if (error instanceof RedirectedError && destinationOf(error.location).kind === 'computer')
+        return reply.redirect(error.location, 303);
       return sendProblem(options, request, reply, error);
     });
     pages.get(AUTHORIZE_PATH, { exposeHeadRoute: false }, (request, reply) => ask(options, request, reply));
@@ -267,12 +268,24 @@ function sendProblem(
   reply: FastifyReply,
   error: unknown,
 ): FastifyReply {
+  if (error instanceof RedirectedError) return sendWayBack(reply, error);
   const shown = error instanceof OAuthError ? error : options.noteError(request, error);
   const status = shown instanceof OAuthError ? Math.min(shown.status, 403) : statusOf(shown);
   if (shown instanceof AppError && shown.retryAfterSeconds !== undefined)
     reply.header('retry-after', String(shown.retryAfterSeconds));
-  const page = readPage('consent-problem.html', { MESSAGE: escapeHtml(shown.message) });
+  const page = readPage('consent-problem.html', { MESSAGE: escapeHtml(shown.message), WAY_BACK: '' });
   return sendPage(reply.code(status), page);
+}
+
+/** Anybody can register a client, so links to this service must not lead elsewhere before a person has seen where (RFC 9700, 4.11.2). */
+function sendWayBack(reply: FastifyReply, { message, location }: RedirectedError): FastifyReply {
+  const destination = destinationOf(location);
+  const where = 'host' in destination ? destination.host : 'the app';
+  const page = readPage('consent-problem.html', {
+    MESSAGE: escapeHtml(message),
+    WAY_BACK: `<p><a class="button" href="${escapeHtml(location)}">Back to ${escapeHtml(where)}</a></p>`,
+  });
+  return sendPage(reply.code(400), page);
 }
 
 /** The policy allows the form to lead to the client: browsers apply `form-action` to redirects, too. Clients may open us in a popup. */
