@@ -1,6 +1,7 @@
 // Grants in the database. What may run at the same time: whoever changes several grants of an agent, or ends a key, locks the agent's row
 // first; whoever takes a code or a refresh token locks its grant. So of two nodes that exchange the same code one waits for the other,
-// and finds that the code was taken. A retry after a lost response finds its own tokens.
+// and finds that the code was taken. A retry after a lost response finds its own tokens. A transaction updates a grant only once: with the
+// second update PostgreSQL would check the foreign key, and could deadlock with a delete of the agent.
 import type { AuditEntry } from '../domain/administration/audit.ts';
 import type { AgentRow } from '../domain/agent.ts';
 import {
@@ -122,7 +123,8 @@ export async function exchangeCode(
     return { ended: agent_id };
   }
   if (code_expires_ms <= nowMs || !is_active) return {};
-  await sql`UPDATE grants SET exchanged_ms = ${nowMs} WHERE grant_id = ${grant_id}`;
+  await sql`
+    UPDATE grants SET exchanged_ms = ${nowMs}, last_used_ms = greatest(last_used_ms, ${nowMs}) WHERE grant_id = ${grant_id}`;
   await addTokens(sql, grant_id, tokens, nowMs);
   return { holder };
 }
@@ -153,6 +155,7 @@ export async function refreshGrant(
   await sql`
     UPDATE grant_tokens SET kind = 'rotated', expires_ms = ${nowMs + ROTATED_MS}
     WHERE token_hash = ${tokenHash} AND kind = 'refresh'`;
+  await sql`UPDATE grants SET last_used_ms = greatest(last_used_ms, ${nowMs}) WHERE grant_id = ${grant_id}`;
   await addTokens(sql, grant_id, tokens, nowMs);
   return agent_id;
 }
@@ -170,7 +173,6 @@ async function addTokens(
     VALUES (${access_hash}, ${grantId}, 'access', ${accessScopes}, ${nowMs}, ${access_expires_ms}),
       (${refresh_hash}, ${grantId}, 'refresh', NULL, ${nowMs}, NULL)
     ON CONFLICT (token_hash) DO NOTHING`;
-  await sql`UPDATE grants SET last_used_ms = greatest(last_used_ms, ${nowMs}) WHERE grant_id = ${grantId}`;
   await sql`
     DELETE FROM grant_tokens WHERE token_hash IN (
       SELECT token_hash FROM (

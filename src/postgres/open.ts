@@ -107,7 +107,8 @@ export async function requireRights(database: Database, place: string): Promise<
     (sql) => sql<{ role: string; name: string; owner: string }[]>`
       SELECT quote_ident(current_user) AS role, relname AS name, quote_ident(pg_get_userbyid(relowner)) AS owner
       FROM pg_class
-      WHERE oid IN (to_regclass('agents'), to_regclass('keys'), to_regclass('events'))
+      WHERE oid IN (to_regclass('agents'), to_regclass('keys'), to_regclass('events'), to_regclass('oauth_clients'),
+          to_regclass('grants'), to_regclass('grant_tokens'))
         AND NOT (has_table_privilege(oid, 'INSERT') AND has_table_privilege(oid, 'UPDATE')
           AND has_table_privilege(oid, 'DELETE'))`,
   );

@@ -286,7 +286,7 @@ describe('agents', () => {
     );
     const owner = new URL(DATABASE_URL).username;
     const message = new RegExp(
-      `^The role ${guest} may not change the table (?:agents|keys|events) of the database \\S+\\. Use the owner .*: ${owner}\\.\n$`,
+      `^The role ${guest} may not change the table (?:agents|keys|events|grants|grant_tokens|oauth_clients) of the database \\S+\\. Use the owner .*: ${owner}\\.\n$`,
     );
     for (const args of [
       ['agents', 'deactivate', id],

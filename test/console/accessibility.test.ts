@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
+import { insertGrant } from '../support/grants.ts';
 import { findOverflow, findViolations } from '../support/page-checks.ts';
 import { startTestService } from '../support/service.ts';
 import { size } from '../support/sizes.ts';
@@ -44,6 +45,7 @@ describe('accessibility of the console', () => {
     const idle = await console.service.client.register('Idle');
     await console.administrator.patch(`/v1/admin/agents/${agentId}`, { tier: 'admin' });
     await idle.nearby();
+    insertGrant(console.service.folder, agentId);
   });
   after(() => console.close());
 
@@ -95,6 +97,15 @@ describe('accessibility of the console', () => {
     'Revoke key': async (page) => {
       await open(page, `/agents/${agentId}?tab=keys`);
       await page.getByRole('button', { name: /^Revoke/ }).click();
+      await page.getByRole('dialog').waitFor();
+    },
+    grants: async (page) => {
+      await open(page, `/agents/${agentId}?tab=grants`);
+      await page.getByRole('button', { name: 'End the grant of Claude' }).waitFor();
+    },
+    'End grant': async (page) => {
+      await open(page, `/agents/${agentId}?tab=grants`);
+      await page.getByRole('button', { name: 'End the grant of Claude' }).click();
       await page.getByRole('dialog').waitFor();
     },
     history: async (page) => {

@@ -113,11 +113,14 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       await page.goto(`${console.service.url}/admin/agents/${agentId}`);
       await tab('Events 2').waitFor();
       await tab('Keys 1').waitFor();
+      await tab('Grants 0').waitFor();
       await tab('History 2').waitFor();
       await tab('Events').focus();
       await page.keyboard.press('ArrowRight');
       await page.getByRole('table', { name: 'Keys' }).waitFor();
       assert.equal(new URL(page.url()).search, '?tab=keys');
+      await page.keyboard.press('ArrowRight');
+      await page.getByText('No grants', { exact: true }).waitFor();
       await page.keyboard.press('ArrowRight');
       await page.getByText('deleted the event Lantern walk').waitFor();
       await page.getByText('2 changes', { exact: true }).waitFor();
@@ -162,6 +165,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       assert.equal((await next.nearby()).status, 200);
       await tab('Keys 1').waitFor();
       await page.getByText('1 key', { exact: true }).waitFor();
+      assert.equal(await page.locator(':focus').innerText(), '1 key');
       await tab('History').click();
       await page.getByText(`revoked the key ${older.prefix}… of City guide`, { exact: true }).waitFor();
       agent = next;

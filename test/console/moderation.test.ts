@@ -131,7 +131,7 @@ for (const engine of size<Engine[]>(['sqlite'], ['sqlite', 'postgres'])) {
       const { agent, agentId } = await newAgent('Forgetful', ['Lecture']);
       await open(`/agents/${agentId}?tab=keys`);
       await button('New key').click();
-      assert.match(await asked(), /Its other key stops working at once\./);
+      assert.match(await asked(), /Its other key stops working at once, and its grants end\./);
       await assertAccessible(page);
       await dialog().getByRole('button', { name: 'Create new key' }).click();
       await dialog().getByText('It is shown only once.').waitFor();

@@ -1,9 +1,10 @@
-// Creates, changes and deletes of one agent's events, by the agent and by administrators, do not deadlock.
+// Creates, changes and deletes of one agent's events, and what begins and ends its grants, do not deadlock.
 import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import { PostgresStore } from '../../src/postgres/store.ts';
-import { addAgent, auditOf, deleteOne, newEventRow } from '../store/rows.ts';
+import { addGrant, exchangeOf, newGrantOf, newTokens } from '../store/grant-rows.ts';
+import { addAgent, auditOf, deleteOne, NOW_MS, newEventRow, newKey } from '../store/rows.ts';
 import { newDatabase } from '../support/postgres.ts';
 import { size } from '../support/sizes.ts';
 import { Side } from './side.ts';
@@ -71,5 +72,35 @@ it('has no deadlock between an agent that creates, changes and deletes and an ad
         isOver = true;
         await writing;
       }
+    }
+  }));
+
+it('has no deadlock between clients that take codes and tokens, an agent that ends them, and an administrator', (t) =>
+  assertNoDeadlock(t, async (store) => {
+    for (let round = 0; round < ROUNDS / 5; round++) {
+      const { agent, key } = await addAgent(store);
+      const { agent_id } = agent;
+      const old = await addGrant(store, agent, key);
+      const other = await addGrant(store, agent, key);
+      const end = [
+        () => store.deleteAll(agent_id, auditOf('delete_agent', agent_id), true),
+        () => store.deleteAll(agent_id, { ...auditOf('delete_agent', agent_id), undo: 'kept' }, true),
+        () => store.replaceAgentKeys(agent_id, newKey(), auditOf('new_key', agent_id)),
+        () => store.revokeAgentKey(agent_id, key.prefix, auditOf('revoke_key', agent_id)),
+        () => store.revokeKey(key.hash),
+        () => store.rotateKey(agent_id, key.hash, newKey(), NOW_MS, NOW_MS, true),
+        () => store.endGrants(agent_id),
+        () => store.removeIdleGrants(NOW_MS),
+      ];
+      const give = async () => {
+        const grant = newGrantOf(agent, key);
+        if (await store.addGrant(grant)) await store.exchangeCode(exchangeOf(grant), newTokens(), NOW_MS);
+      };
+      const refresh = () => store.refreshGrant(old.tokens.refresh_hash, newTokens(), NOW_MS);
+      await Promise.all([
+        ...[give(), give(), refresh(), end[round % end.length]!(), refresh()],
+        ...[end[(round * 3 + 1) % end.length]!(), give(), refresh()],
+        store.endToken(other.tokens.refresh_hash, other.grant.client_id),
+      ]);
     }
   }));

@@ -8,7 +8,8 @@ import { StartError } from '../../src/domain/errors.ts';
 import { readMigrations } from '../../src/migrations.ts';
 import { migrate, requireReadable } from '../../src/sqlite/migrate.ts';
 import { SqliteStore } from '../../src/sqlite/store.ts';
-import { addAgent, addEvent, assertRecord } from '../store/rows.ts';
+import { addGrant } from '../store/grant-rows.ts';
+import { addAgent, addEvent, assertRecord, NOW_MS, newUuid } from '../store/rows.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { execute, readRows } from './files.ts';
 
@@ -135,6 +136,24 @@ describe('migrate', () => {
     assert.equal(versionOf(database), 0);
     assert.deepEqual(schemaOf(database), schema);
     database.close();
+  });
+});
+
+describe('data of 1.0.0', () => {
+  it('gets the tables of later versions, and keeps what it has', async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, 'local-events.db');
+    const database = new DatabaseSync(path);
+    migrate(database, readMigrations(MIGRATIONS).slice(0, 1));
+    database.exec(`INSERT INTO agents VALUES ('${newUuid()}', 'a@b.co', 'old', 'readwrite', 1, 1, NULL, 0, 0);
+      INSERT INTO keys SELECT 'hash', agent_id, 'lev_test', 1, NULL, NULL FROM agents`);
+    database.close();
+    const store = await SqliteStore.open({ folder, cacheBytes: 0 });
+    const agent = (await store.findAgentByKey('hash', 2))!;
+    const { tokens } = await addGrant(store, agent, { hash: 'hash', prefix: 'lev_test' });
+    assert.equal((await store.findAccessToken(tokens.access_hash, NOW_MS))?.agent, agent);
+    await store.close();
+    assert.equal(readRows(path, 'PRAGMA user_version')[0].user_version, NEWEST);
   });
 });
 

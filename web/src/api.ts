@@ -9,10 +9,13 @@ import type { OwnedEvent as OwnedEventShape } from '../../src/domain/administrat
 import type { UndoResponse } from '../../src/domain/administration/undo.ts';
 import type { AgentSummary, AgentUpdate, RegisterResponse } from '../../src/domain/agent.ts';
 import type { Event } from '../../src/domain/events/event.ts';
+import type { GrantsResponse } from '../../src/domain/grants.ts';
 
 export type Agent = Static<typeof AgentSummary>;
 export type AgentDetails = Static<typeof AgentDetailsResponse>;
 export type AgentKey = AgentDetails['keys'][number];
+export type GrantList = Static<typeof GrantsResponse>;
+export type Grant = GrantList['grants'][number];
 /** The only response that has the key. */
 export type NewKey = Static<typeof RegisterResponse>;
 export type AgentEvent = Static<typeof Event>;
@@ -154,6 +157,8 @@ export const updateAgent = (id: string, update: AgentUpdate) =>
   administer<Agent>('PATCH', `/agents/${id}`, update);
 export const revokeKey = (id: string, prefix: string) =>
   administer<void>('DELETE', `/agents/${id}/keys/${encodeURIComponent(prefix)}`);
+export const endGrant = (id: string, grantId: string) =>
+  administer<void>('DELETE', `/agents/${id}/grants/${grantId}`);
 /** Gives the agent a new key, and ends all others. */
 export const replaceKeys = (id: string) => administer<NewKey>('POST', `/agents/${id}/keys`);
 const forGood = (is: boolean) => (is ? '?for_good=true' : '');

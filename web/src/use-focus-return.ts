@@ -1,9 +1,9 @@
-// Hook that gives the focus to a heading when the focused element has disappeared with the rows that were deleted.
+// Hook that gives the focus to a heading, or another element above a list, when the focused element has disappeared with the rows that were deleted.
 import { useEffect, useRef } from 'preact/hooks';
 
 /** `heading` is the ref of the heading. `expect` is to be called when the list is loaded again because of a delete. */
-export function useFocusReturn(isLoading: boolean) {
-  const heading = useRef<HTMLHeadingElement>(null);
+export function useFocusReturn<Heading extends HTMLElement = HTMLHeadingElement>(isLoading: boolean) {
+  const heading = useRef<Heading>(null);
   const isExpected = useRef(false);
   useEffect(() => {
     if (isLoading || !isExpected.current) return;

@@ -135,12 +135,12 @@ function ActiveDialog({ agent, ...rest }: DialogProps) {
     >
       {isActive ? (
         <p>
-          The keys of <Name agent={agent} /> will stop working at once. Its events will stay, and it can be
-          reactivated at any time.
+          The keys and grants of <Name agent={agent} /> will stop working at once. Its events will stay, and
+          it can be reactivated at any time.
         </p>
       ) : (
         <p>
-          The keys of <Name agent={agent} /> will work again at once.
+          The keys and grants of <Name agent={agent} /> will work again at once.
         </p>
       )}
     </ConfirmDialog>

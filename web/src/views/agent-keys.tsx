@@ -1,5 +1,5 @@
 // Keys of an agent, each with a button to revoke it, and a button for a new one.
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { type AgentDetails, type AgentKey, revokeKey } from '../api.ts';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
 import { type Column, ListTable } from '../components/list-table.tsx';
@@ -8,6 +8,7 @@ import { Text } from '../components/text.tsx';
 import { Day, RelativeTime } from '../components/time.tsx';
 import { countOf } from '../format.ts';
 import { notify } from '../toasts.ts';
+import { useFocusReturn } from '../use-focus-return.ts';
 import { NewKeyDialog } from './new-key.tsx';
 
 const COLUMNS: readonly Column[] = [
@@ -21,25 +22,25 @@ const COLUMNS: readonly Column[] = [
 interface AgentKeysProps {
   /** Undefined while it loads. */
   agent: AgentDetails | undefined;
+  isLoading: boolean;
   onChanged: () => void;
 }
 
-export function AgentKeys({ agent, onChanged }: AgentKeysProps) {
+export function AgentKeys({ agent, isLoading, onChanged }: AgentKeysProps) {
   const [chosen, setChosen] = useState<AgentKey>();
   const [isReplacing, setReplacing] = useState(false);
-  const total = useRef<HTMLParagraphElement>(null);
+  const { heading, expect } = useFocusReturn<HTMLParagraphElement>(isLoading);
   const keys = agent?.keys;
   const finish = () => {
     setChosen(undefined);
     setReplacing(false);
+    expect(); // the button that had the focus disappears with its key
     onChanged();
-    // The button that had the focus disappears with its key.
-    total.current?.focus();
   };
   return (
     <>
       <div class="keys-head">
-        <p class="list-total" tabIndex={-1} ref={total}>
+        <p class="list-total" tabIndex={-1} ref={heading}>
           {keys ? countOf(keys.length, 'key') : '\u00a0'}
         </p>
         <button type="button" class="button" disabled={!agent} onClick={() => setReplacing(true)}>
@@ -153,7 +154,8 @@ function RevokeDialog({ agent, apiKey, ...rest }: RevokeDialogProps) {
         <strong>
           <Text value={agent.agent_name} />
         </strong>{' '}
-        will stop working at once. Its events will stay. This cannot be undone.
+        will stop working at once, and the grants that were made with it end. Its events will stay. This
+        cannot be undone.
       </p>
       {agent.keys.length === 1 && <p>It is the only key: without it, the agent can do nothing more.</p>}
     </ConfirmDialog>

@@ -1,7 +1,7 @@
-// View of one agent: its details, limits and actions, and tabs for its events, its keys and its history.
+// View of one agent: its details, limits and actions, and tabs for its events, its keys, its grants and its history.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Agent, AgentDetails, AuditPage } from '../api.ts';
+import type { Agent, AgentDetails, AuditPage, GrantList } from '../api.ts';
 import { Active, Tier } from '../components/badges.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { Icon } from '../components/icon.tsx';
@@ -19,13 +19,14 @@ import { useLoad } from '../use-load.ts';
 import { useTitle } from '../use-title.ts';
 import { AgentActions } from './agent-actions.tsx';
 import { AgentEvents } from './agent-events.tsx';
+import { AgentGrants } from './agent-grants.tsx';
 import { AgentKeys } from './agent-keys.tsx';
 import { AgentQuota } from './agent-quota.tsx';
 import { AuditTable } from './audit.tsx';
 import { DeletedAgent } from './deleted-agent.tsx';
 import { MissingView } from './missing.tsx';
 
-const TABS = ['events', 'keys', 'history'] as const;
+const TABS = ['events', 'keys', 'grants', 'history'] as const;
 type Tab = (typeof TABS)[number];
 
 function Pending() {
@@ -45,8 +46,9 @@ export function AgentView({ place, id }: { place: Place; id: string }) {
 }
 
 function KnownAgent({ place, id }: { place: Place; id: string }) {
-  const { data: agent, error, reload } = useLoad<AgentDetails>(`/agents/${id}`);
+  const { data: agent, error, isLoading, reload } = useLoad<AgentDetails>(`/agents/${id}`);
   const history = useLoad<AuditPage>(`/audit?agent_id=${id}&limit=1`);
+  const grants = useLoad<GrantList>(`/agents/${id}/grants`);
   const [round, setRound] = useState(0);
   const tab = TABS.find((name) => name === place.query.get('tab')) ?? 'events';
   useTitle((agent && (visibleText(agent.agent_name) || agent.id)) ?? 'Agent');
@@ -54,6 +56,7 @@ function KnownAgent({ place, id }: { place: Place; id: string }) {
   if (error?.status === 404) return <DeletedAgent id={id} />;
   const refresh = () => {
     reload();
+    grants.reload();
     history.reload();
   };
   /** The search and the page of one tab mean nothing to another. */
@@ -97,6 +100,7 @@ function KnownAgent({ place, id }: { place: Place; id: string }) {
         tabs={[
           ['events', 'Events', agent?.event_count],
           ['keys', 'Keys', agent?.keys.length],
+          ['grants', 'Grants', grants.data?.grants.length],
           ['history', 'History', history.data?.total],
         ]}
         chosen={tab}
@@ -105,7 +109,8 @@ function KnownAgent({ place, id }: { place: Place; id: string }) {
       />
       <TabPanel id="agent-view" chosen={tab}>
         {tab === 'events' && <AgentEvents place={place} id={id} round={round} onChanged={refresh} />}
-        {tab === 'keys' && <AgentKeys agent={agent} onChanged={refresh} />}
+        {tab === 'keys' && <AgentKeys agent={agent} isLoading={isLoading} onChanged={refresh} />}
+        {tab === 'grants' && <AgentGrants agent={agent} loaded={grants} onChanged={refresh} />}
         {tab === 'history' && <AgentHistory key={round} place={place} id={id} />}
       </TabPanel>
     </>
@@ -145,7 +150,7 @@ function AgentFacts({ agent }: { agent: Agent | undefined }) {
   );
 }
 
-/** Changes that administrators made to an agent, its keys and its events. */
+/** Changes that administrators made to an agent, its keys, its grants and its events. */
 function AgentHistory({ place, id }: { place: Place; id: string }) {
   const list = listState(place, { filters: { agent_id: id, include: 'details' } });
   const loaded = useList<AuditPage>('/audit', list, ({ entries }) => entries.length);

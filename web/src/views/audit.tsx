@@ -236,6 +236,8 @@ function describe({ action, target, target_name, detail, count }: AuditRecord): 
           gave {agent} the new key <code>{String(detail?.key_prefix ?? '')}…</code>
         </>
       );
+    case 'end_grant':
+      return <>ended a grant of {agent}</>;
     case 'delete_events':
       return (
         <>

@@ -39,8 +39,8 @@ export function NewKeyDialog({ agent, onDone, onGone, onClose }: NewKeyProps) {
       </p>
       {agent.keys.length > 0 && (
         <p>
-          {agent.keys.length === 1 ? 'Its other key stops' : 'All its other keys stop'} working at once. Its
-          events and limits stay.
+          {agent.keys.length === 1 ? 'Its other key stops' : 'All its other keys stop'} working at once, and
+          its grants end. Its events and limits stay.
         </p>
       )}
       {!agent.is_active && <p>The agent is inactive: the key works once it is reactivated.</p>}
