@@ -1,6 +1,5 @@
 // What a person decides about a valid request: for which agent, and how much. Nothing is stored before the first decision. The page carries
 // its state sealed, for ten minutes; a cookie, also sealed, remembers the agent for the next time.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Static } from 'typebox';
 import { newSecret } from '../domain/administration/session.ts';
 import type { AgentRow, RegisterRequest } from '../domain/agent.ts';
@@ -123,7 +122,7 @@ export async function registerOnce(
     const agent = await store.findAgentByKey(keyHash, clock());
     if (agent) return { agent, keyHash, apiKey: keyHash === ownHash ? apiKey : undefined };
     if (looks === LOOKS.max) return undefined;
-    await sleep(LOOKS.pauseMs);
+    await new Promise((resolve) => setTimeout(resolve, LOOKS.pauseMs));
   }
 }
 
