@@ -316,14 +316,16 @@ for (const [engine, newEnv] of Object.entries(ENGINES)) {
         assert.equal((await start({ resource })).status, 200, resource);
     });
 
-    it('leads to no other site before the person has seen its host', async () => {
+    it('leads no person to another site before they have seen its host', async () => {
       const redirect_uris = ['https://evil.example/x?a="b"', 'app.example:/x'];
       const clientId = await newClientId(service.client, { redirect_uris });
       for (const [redirect_uri, label] of [
         [redirect_uris[0], 'evil.example'],
         [redirect_uris[1], 'the app'],
       ] as const) {
-        const shown = await start({ redirect_uri, scope: 'offline_access' }, clientId);
+        const path = authorizePath(clientId, newVerifier(), { redirect_uri, scope: 'offline_access' });
+        assert.equal(redirectOf(await service.client.send('GET', path)).get('error'), 'invalid_scope');
+        const shown = await service.client.with({ accept: 'text/html' }).send('GET', path);
         assert.deepEqual([shown.status, shown.headers.get('location')], [400, null]);
         const [, href] = new RegExp(`href="([^"]+)">Back to ${label}<`).exec(shown.text)!;
         const { protocol, host, searchParams } = new URL(href!.replaceAll('&amp;', '&'));

@@ -32,6 +32,7 @@ import { isSameOrigin, serviceOrigin } from '../access/same-origin.ts';
 import { escapeHtml } from '../guide/html.ts';
 import { parseForm } from '../request/body.ts';
 import { statusOf } from '../response/errors.ts';
+import { asksForHtml } from './front.ts';
 import { PAGE_HEADERS, readPage } from './page-files.ts';
 
 export interface ConsentOptions {
@@ -49,7 +50,7 @@ type Form = ReadonlyMap<string, string>;
 export function serveConsent(app: FastifyInstance, options: ConsentOptions): void {
   app.register((pages, _options, done) => {
     pages.setErrorHandler((error, request, reply) => {
-      if (error instanceof RedirectedError && destinationOf(error.location).kind === 'computer')
+      if (error instanceof RedirectedError && mayRedirect(error, request))
         return reply.redirect(error.location, 303);
       return sendProblem(options, request, reply, error);
     });
@@ -277,7 +278,11 @@ function sendProblem(
   return sendPage(reply.code(status), page);
 }
 
-/** Anybody can register a client, so links to this service must not lead elsewhere before a person has seen where (RFC 9700, 4.11.2). */
+/** Anybody can register a client, so links to this service must not lead a person elsewhere unseen (RFC 9700, 4.11.2). */
+function mayRedirect({ location }: RedirectedError, { headers }: FastifyRequest): boolean {
+  return destinationOf(location).kind === 'computer' || !asksForHtml(headers.accept);
+}
+
 function sendWayBack(reply: FastifyReply, { message, location }: RedirectedError): FastifyReply {
   const destination = destinationOf(location);
   const where = 'host' in destination ? destination.host : 'the app';
