@@ -24,6 +24,9 @@ import { destinationOf } from './redirect-uri.ts';
 const PAGE_MS = 600_000;
 const REMEMBERED_MS = 400 * DAY_MS;
 
+/** How often a second click looks for the agent that the first one registers, and the time between. */
+const LOOKS = { max: 20, pauseMs: 100 } as const;
+
 /** An agent and the key with which a person showed that it is theirs. */
 export interface OwnedAgent {
   readonly agent: AgentRow;
@@ -115,8 +118,12 @@ export async function registerOnce(
   const expiry = { atMs: nowMs + PAGE_MS, nowMs };
   const keyHash = await store.getSetting(`consent ${formId}`, async () => ownHash, expiry);
   if (keyHash === ownHash) await register(context, network, fields, apiKey);
-  const agent = await store.findAgentByKey(keyHash, clock());
-  return agent && { agent, keyHash, apiKey: keyHash === ownHash ? apiKey : undefined };
+  for (let looks = 1; ; looks++) {
+    const agent = await store.findAgentByKey(keyHash, clock());
+    if (agent) return { agent, keyHash, apiKey: keyHash === ownHash ? apiKey : undefined };
+    if (looks === LOOKS.max) return undefined;
+    await new Promise((resolve) => setTimeout(resolve, LOOKS.pauseMs));
+  }
 }
 
 /**

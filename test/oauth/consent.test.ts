@@ -127,6 +127,19 @@ describe('the page', () => {
     }
   });
 
+  it('registers one agent if the button is clicked twice', async () => {
+    const shown = await show();
+    const fields = { agent: 'new', email: 'twice@example.com', agent_name: 'x', scope: 'read' };
+    const answers = await Promise.all([1, 2, 3].map(() => answerPage(service.client, shown, fields)));
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 200],
+    );
+    assert.equal(answers.filter(({ text }) => /lev_\w{38}/.test(text)).length, 1);
+    const administrator = await service.newAdministrator();
+    assert.equal((await administrator.get('/v1/admin/agents', { q: 'twice@example.com' })).body.total, 1);
+  });
+
   it('counts a new agent as a registration of the network', async (test) => {
     const limited = await startTestService({ REGISTRATIONS_PER_HOUR: '1' }, { until: test });
     const clientId = await newClientId(limited.client);

@@ -161,6 +161,9 @@ describe('POST /oauth/register', () => {
       'http://client.example/callback',
       'http://127.0.0.1.evil.example/callback',
       'https://claude.ai@evil.example/callback',
+      'https://@evil.example/callback',
+      'https://evil.example\\@claude.ai/callback',
+      'app:"><script>',
       'https://client.example/#fragment',
       "https://a;script-src'*'.example/",
       '/callback',
@@ -317,7 +320,7 @@ for (const [engine, newEnv] of Object.entries(ENGINES)) {
     });
 
     it('leads no person to another site before they have seen its host', async () => {
-      const redirect_uris = ['https://evil.example/x?a="b"', 'app.example:/x'];
+      const redirect_uris = ['https://evil.example/x?a=b', 'app.example:/x'];
       const clientId = await newClientId(service.client, { redirect_uris });
       for (const [redirect_uri, label] of [
         [redirect_uris[0], 'evil.example'],
