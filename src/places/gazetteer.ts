@@ -94,7 +94,10 @@ export class Gazetteer {
     const { reading, matches } = read;
     if (coordinates !== undefined) return { among: matches };
     const likeliest = this.#likeliest(matches);
-    const [first, ...others] = this.#distinct(likeliest, MAX_COMPARED) as [Match, ...Match[]];
+    const first = likeliest[0]!;
+    // If an alternate is meant, any of them may be.
+    const compared = this.#distinct(first.isAlternate ? matches : likeliest, MAX_COMPARED);
+    const others = compared.filter(({ place }) => place !== first.place);
     const isEnough =
       reading.qualifiers.length > 0
         ? !first.isVague
