@@ -37,6 +37,8 @@ const SLOW: readonly string[] = [
   'test/http/docs.test.ts',
   'test/http/docs-look.test.ts',
   'test/http/front.test.ts',
+  'test/places/candidates.test.ts',
+  'test/places/build.test.ts',
   'test/http/agent-events-stream.test.ts',
   'test/http/access-matrix.test.ts',
   'test/cli/agents.test.ts',

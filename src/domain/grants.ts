@@ -110,7 +110,8 @@ export interface NewTokens {
 export interface CodeExchange {
   readonly code_hash: string;
   readonly client_id: string;
-  readonly redirect_uri: string;
+  /** Undefined from clients that follow OAuth 2.1: PKCE has taken its place. */
+  readonly redirect_uri: string | undefined;
   readonly code_challenge: string;
 }
 

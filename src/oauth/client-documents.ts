@@ -14,7 +14,8 @@ export interface ClientDocumentsOptions {
 
 const LIMITS = { timeoutMs: 3_000, maxBytes: 5_120, accept: 'application/json' };
 const MAX_URL_LENGTH = 1_000;
-const MAX_NAME_LENGTH = 200;
+/** Of what a client calls itself. */
+export const MAX_NAME_LENGTH = 200;
 const MAX_REDIRECT_URIS = 50;
 
 /** Fetches that a network may cause per hour. */
@@ -140,8 +141,8 @@ function readDocument(clientId: string, fetched: Fetched): { document: ClientDoc
   const document = parse(bytes);
   const { client_id, client_name = '', redirect_uris } = document;
   if (client_id !== clientId) throw badDocument('its client_id is not its own URL');
-  if (typeof client_name !== 'string' || client_name.length > MAX_NAME_LENGTH) {
-    throw badDocument(`its client_name must be a text of at most ${MAX_NAME_LENGTH} characters`);
+  if (!isClientName(client_name)) {
+    throw badDocument(`its client_name must be a text of at most ${MAX_NAME_LENGTH} characters, without NUL`);
   }
   if (!isListOfTexts(redirect_uris)) {
     throw badDocument(`its redirect_uris must be a list of 1 to ${MAX_REDIRECT_URIS} URLs`);
@@ -163,6 +164,11 @@ function parse(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   } catch {
     throw badDocument('it is not JSON');
   }
+}
+
+/** PostgreSQL cannot store NUL. */
+export function isClientName(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_NAME_LENGTH && !value.includes('\0');
 }
 
 function isListOfTexts(value: unknown): value is string[] {

@@ -3,6 +3,7 @@ import { newSecret } from '../domain/administration/session.ts';
 import { AppError } from '../domain/errors.ts';
 import { requireQuota, spendClientRegistration } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
+import { isClientName, MAX_NAME_LENGTH } from './client-documents.ts';
 import { OAuthError } from './oauth-error.ts';
 import { problemOf } from './redirect-uri.ts';
 
@@ -15,7 +16,6 @@ export interface Client {
 }
 
 const MAX_REDIRECT_URIS = 10;
-const MAX_NAME_LENGTH = 200;
 
 export const isDocumentUrl = (clientId: string) => clientId.startsWith('https://');
 
@@ -72,10 +72,10 @@ interface Metadata {
 function readMetadata(body: unknown): Metadata {
   const metadata = Object(body) as Readonly<Record<string, unknown>>;
   const { redirect_uris: uris, client_name: name } = metadata;
-  if (name !== undefined && (typeof name !== 'string' || name.length > MAX_NAME_LENGTH)) {
+  if (name !== undefined && !isClientName(name)) {
     throw new OAuthError(
       'invalid_client_metadata',
-      `client_name must be a text of at most ${MAX_NAME_LENGTH} characters.`,
+      `client_name must be a text of at most ${MAX_NAME_LENGTH} characters, without NUL.`,
     );
   }
   if (!Array.isArray(uris) || uris.length === 0 || uris.length > MAX_REDIRECT_URIS) {

@@ -13,6 +13,7 @@ import {
   requireQuota,
   spendFailedRegistration,
   spendRegistration,
+  spendRequest,
 } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 import { register } from '../usecases/own-agent.ts';
@@ -22,6 +23,9 @@ import { destinationOf } from './redirect-uri.ts';
 
 const PAGE_MS = 600_000;
 const REMEMBERED_MS = 400 * DAY_MS;
+
+/** How often a second click looks for the agent that the first one registers, and the time between. */
+const LOOKS = { max: 20, pauseMs: 100 } as const;
 
 /** An agent and the key with which a person showed that it is theirs. */
 export interface OwnedAgent {
@@ -114,18 +118,27 @@ export async function registerOnce(
   const expiry = { atMs: nowMs + PAGE_MS, nowMs };
   const keyHash = await store.getSetting(`consent ${formId}`, async () => ownHash, expiry);
   if (keyHash === ownHash) await register(context, network, fields, apiKey);
-  const agent = await store.findAgentByKey(keyHash, clock());
-  return agent && { agent, keyHash, apiKey: keyHash === ownHash ? apiKey : undefined };
+  for (let looks = 1; ; looks++) {
+    const agent = await store.findAgentByKey(keyHash, clock());
+    if (agent) return { agent, keyHash, apiKey: keyHash === ownHash ? apiKey : undefined };
+    if (looks === LOOKS.max) return undefined;
+    await new Promise((resolve) => setTimeout(resolve, LOOKS.pauseMs));
+  }
 }
 
-/** Stores the grant. Returns the URL that brings the code to the client. Throws OAuthError if the key has ended meanwhile. */
+/**
+ * Stores the grant, which counts as a request of the agent. Returns the URL that brings the code to the client. Throws RATE_LIMITED, and
+ * OAuthError if the key has ended meanwhile.
+ */
 export async function giveConsent(
-  { store, clock, random }: Context,
+  context: Context,
   base: string,
   request: AuthorizationRequest,
   { agent, keyHash }: OwnedAgent,
   scopes: readonly Scope[],
 ): Promise<string> {
+  const { store, clock, random } = context;
+  requireQuota(await spendRequest(context, agent));
   const nowMs = clock();
   const code = `lec_${newSecret(random)}`;
   const destination = destinationOf(request.redirectUri);

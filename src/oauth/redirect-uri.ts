@@ -9,6 +9,11 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 const REFUSED_SCHEME =
   /^(?:javascript|data|vbscript|file|blob|filesystem|about|view-source|intent|ms-.*|wss?|ftp):$/;
 
+/** What RFC 3986 allows. Browsers take a backslash for a slash. */
+const URI_CHARACTERS = /^[!#-;=?-[\]_a-z~]+$/;
+/** Browsers ignore one that is empty. */
+const USER_INFO = /^[^/?]*\/\/[^/?]*@/;
+
 /** Plain enough for a Content-Security-Policy. */
 const PLAIN_HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d+)?$/;
 
@@ -17,9 +22,10 @@ export function problemOf(redirectUri: string): string | undefined {
   const url = URL.parse(redirectUri);
   if (url === null) return 'it is not a URL';
   if (redirectUri.length > MAX_LENGTH) return `it is longer than ${MAX_LENGTH} characters`;
-  if (!/^[\x21-\x7e]+$/.test(redirectUri)) return 'it has characters that a URL may not have';
+  if (!URI_CHARACTERS.test(redirectUri)) return 'it has characters that a URL may not have';
   if (redirectUri.includes('#')) return 'it has a fragment';
-  if (url.username !== '' || url.password !== '') return 'it has a user name or password';
+  if (url.username !== '' || url.password !== '' || USER_INFO.test(redirectUri))
+    return 'it has a user name or password';
   if (REFUSED_SCHEME.test(url.protocol)) return `its scheme is ${url.protocol.slice(0, -1)}`;
   if (url.protocol === 'http:' && !LOOPBACK.has(url.hostname))
     return 'it is http, but not on the own computer';
@@ -50,11 +56,13 @@ export function destinationOf(redirectUri: string): Destination {
   return url.protocol === 'http:' ? { kind: 'computer' } : { kind: 'app', scheme: url.protocol };
 }
 
-/** Source for `form-action`: browsers apply it to the redirect after a form, too. It cannot name an IPv6 address. */
+/** A host that a Content-Security-Policy can name: not an IPv6 address, no underscore, no dot at the end. */
+const NAMABLE_HOST = /^[a-z0-9.-]*[a-z0-9-]$/;
+
+/** Source for `form-action`: browsers apply it to the redirect after a form, too. */
 export function formActionOf(redirectUri: string): string {
-  const { protocol, hostname, origin } = new URL(redirectUri);
-  const isNamable = (protocol === 'https:' || protocol === 'http:') && !hostname.startsWith('[');
-  return isNamable ? origin : protocol;
+  const url = new URL(redirectUri);
+  return isWeb(url) && NAMABLE_HOST.test(url.hostname) ? url.origin : url.protocol;
 }
 
 function isWeb({ protocol }: URL): boolean {

@@ -27,7 +27,7 @@ async function exchangeCode(context: Context, clientId: string, parameters: Para
   const exchange = {
     code_hash: hashApiKey(required(parameters, 'code')),
     client_id: clientId,
-    redirect_uri: required(parameters, 'redirect_uri'),
+    redirect_uri: parameters.get('redirect_uri'),
     code_challenge: hash('sha256', readVerifier(parameters), 'base64url'),
   };
   const tokens = newTokens(context, undefined);

@@ -1,16 +1,10 @@
-// Finds places by their names and decides which one a text means: never by a guess. A text is a name, and after commas what tells it from
-// others: regions, countries, their codes, or a larger city nearby. After a semicolon it may say coordinates, as Resolved-Place does.
-import {
-  chordSquared,
-  chordSquaredOfMiles,
-  METRES_PER_MILE,
-  type Place,
-  unitVector,
-} from '../domain/events/geo.ts';
+// Finds places by their names and decides which one a text means: never by a guess. A text is a name and qualifiers, which tell it from
+// others: regions, countries, their codes, or a larger city nearby. place-text.ts reads it.
 import type { FoundPlace, PlaceCandidate, PlacesQuery, Resolution, ResolvedPlace } from '../domain/places.ts';
-import { findNumbers, findNumbersByPrefix, startOf } from './name-table.ts';
+import { findNumbers, findNumbersByPrefix } from './name-table.ts';
 import type { PlaceData } from './place-file.ts';
-import { nameKey } from './place-names.ts';
+import { LARGEST_FIRST, nearness, PlaceTable, type Ranking } from './place-table.ts';
+import { type Reading, readPlaceText } from './place-text.ts';
 
 /** How much larger a place must be to be meant before others of its name. */
 const CLEARLY_LARGER = 5;
@@ -20,12 +14,6 @@ const MIN_POPULATION = 15_000;
 const LARGE_CITY = 100_000;
 /** The population that counts for places whose own is unknown or smaller. */
 const UNKNOWN_POPULATION = 1_000;
-interface Nearness {
-  /** Of latitude: a quick check before the exact one. */
-  readonly degrees: number;
-  /** Squared, as of `chordSquared`. */
-  readonly chord: number;
-}
 
 /** How far a district may be from its city. */
 const DISTRICT = nearness(30);
@@ -35,20 +23,11 @@ const SAME_PLACE = nearness(10);
 const MAX_CANDIDATES = 5;
 /** Places that are compared with the largest one. They are ordered by population, so others are smaller. */
 const MAX_COMPARED = 8;
-/** More of a text is not looked at, so that a look-up takes a bounded time. */
-const MAX_PARTS = 12;
 /** The largest cities of a name; a larger city nearby is one of them. */
 const MAX_CITIES = 32;
-/** Words behind a name without a comma that may say where it is. */
-const MAX_TRAILING_WORDS = 3;
 
-/** A way of reading a text: as keys. */
-interface Reading {
-  readonly name: string;
-  readonly qualifiers: readonly string[];
-  /** Whether a comma separates the name from what is behind it. */
-  readonly isSeparated: boolean;
-}
+/** Tens of thousands of names begin with it. */
+const ONE_LETTER = /^[a-z]$/;
 
 interface Match {
   readonly place: number;
@@ -62,15 +41,6 @@ interface Match {
 /** What a text means: one match, or one of several, of which the largest come first. */
 type Decision = { readonly found: Match } | { readonly among: readonly Match[] } | undefined;
 
-/** An order of places: smaller numbers first. */
-interface Ranking {
-  of(place: number): number;
-  /** A lower bound of it that takes less time. */
-  atLeast(place: number): number;
-}
-
-const LARGEST_FIRST: Ranking = { of: (place) => place, atLeast: (place) => place };
-
 /** What a qualifier can mean. */
 interface Qualifier {
   readonly regions: ReadonlySet<number>;
@@ -80,16 +50,11 @@ interface Qualifier {
 
 export class Gazetteer {
   readonly #data: PlaceData;
-  /** The country of each region. */
-  readonly #countries: Uint16Array;
+  readonly #table: PlaceTable;
 
   constructor(data: PlaceData) {
     this.#data = data;
-    this.#countries = Uint16Array.from(data.lists.regions, ([country]) => country);
-  }
-
-  get size(): number {
-    return this.#data.lats.length;
+    this.#table = new PlaceTable(data);
   }
 
   resolve(text: string): Resolution {
@@ -101,10 +66,10 @@ export class Gazetteer {
   }
 
   find({ q, country, near, limit }: PlacesQuery): FoundPlace[] {
-    const readings = readingsOf(splitCoordinates(q).name);
+    const { readings } = readPlaceText(q);
     const code = country === undefined ? undefined : this.#data.lists.countries.indexOf(country);
-    const isWanted = (place: number) => code === undefined || this.#countryOf(place) === code;
-    const ranking = near ? this.#nearestFirst(near) : LARGEST_FIRST;
+    const isWanted = (place: number) => code === undefined || this.#table.countryOf(place) === code;
+    const ranking = near ? this.#table.nearestFirst(near) : LARGEST_FIRST;
     const exact = (this.#firstMatches(readings)?.matches ?? [])
       .filter(({ place }) => isWanted(place))
       .map(({ place, isAlternate }) => ({ place, isAlternate, rank: ranking.of(place) }))
@@ -114,15 +79,14 @@ export class Gazetteer {
     const isBeginning =
       exact.length < limit && reading?.qualifiers.length === 0 && !ONE_LETTER.test(reading.name);
     const longer = isBeginning ? this.#byPrefix(reading.name, isWanted, ranking, limit) : [];
-    return [...new Set([...exact, ...longer])].slice(0, limit).map((place) => this.#shown(place));
+    return [...new Set([...exact, ...longer])].slice(0, limit).map((place) => this.#table.get(place));
   }
 
   #decide(text: string): Decision {
-    const { name, coordinates } = splitCoordinates(text);
-    const readings = readingsOf(name);
+    const { readings, coordinates } = readPlaceText(text);
     if (coordinates !== undefined) {
       const matches = readings.flatMap((reading) => this.#matchesOf(reading));
-      const there = matches.find(({ place }) => this.#isAt(place, coordinates));
+      const there = matches.find(({ place }) => this.#table.isAt(place, coordinates));
       if (there !== undefined) return { found: there };
     }
     const read = this.#firstMatches(readings);
@@ -130,9 +94,14 @@ export class Gazetteer {
     const { reading, matches } = read;
     if (coordinates !== undefined) return { among: matches };
     const likeliest = this.#likeliest(matches);
-    const [first, ...others] = this.#distinct(likeliest, MAX_COMPARED) as [Match, ...Match[]];
+    const first = likeliest[0]!;
+    // If an alternate is meant, any of them may be.
+    const compared = this.#distinct(first.isAlternate ? matches : likeliest, MAX_COMPARED);
+    const others = compared.filter(({ place }) => place !== first.place);
     const isEnough =
-      reading.qualifiers.length > 0 ? !first.isVague : this.#data.populations[first.place]! >= MIN_POPULATION;
+      reading.qualifiers.length > 0
+        ? !first.isVague
+        : this.#table.populationOf(first.place) >= MIN_POPULATION;
     const isClear = others.every(
       (other) => this.#isClearlyLarger(first, other) && !this.#mayBeMeant(other, first, text),
     );
@@ -173,16 +142,16 @@ export class Gazetteer {
 
   /** Undefined if the place does not fit all qualifiers. */
   #fit(place: number, meanings: readonly Qualifier[]): Pick<Match, 'city' | 'isVague'> | undefined {
-    const region = this.#data.regions[place]!;
-    const isUnknown = this.#data.populations[place] === 0;
+    const region = this.#table.regionOf(place);
+    const isUnknown = this.#table.populationOf(place) === 0;
     let city: number | undefined;
     let isVague = false;
     for (const { regions, countries, cities } of meanings) {
       // A city says more than a region of its name.
-      const near = cities.find((each) => each < place && this.#areNear(each, place, DISTRICT));
+      const near = cities.find((each) => each < place && this.#table.areNear(each, place, DISTRICT));
       if (near === undefined) {
-        if (!regions.has(region) && !countries.has(this.#countryOf(place))) return undefined;
-        isVague ||= isUnknown && cities.some((each) => this.#data.regions[each] === region);
+        if (!regions.has(region) && !countries.has(this.#table.countryOf(place))) return undefined;
+        isVague ||= isUnknown && cities.some((each) => this.#table.regionOf(each) === region);
       }
       city ??= near;
     }
@@ -230,17 +199,17 @@ export class Gazetteer {
       (match) =>
         match.isAlternate &&
         this.#isClearlyLarger(match, largest) &&
-        !this.#areNear(match.place, largest.place, DISTRICT),
+        !this.#table.areNear(match.place, largest.place, DISTRICT),
     );
     return larger.length > 0 ? [...larger, ...own] : own;
   }
 
   /** Whether a large city may be meant although another one is clearly larger. */
   #mayBeMeant(other: Match, larger: Match, text: string): boolean {
-    if (this.#data.populations[other.place]! < LARGE_CITY) return false;
-    if (this.#countryOf(other.place) === this.#countryOf(larger.place)) return true;
+    if (this.#table.populationOf(other.place) < LARGE_CITY) return false;
+    if (this.#table.countryOf(other.place) === this.#table.countryOf(larger.place)) return true;
     if (other.isAlternate !== larger.isAlternate) return true;
-    return this.#nameOf(other.place) === text && this.#nameOf(larger.place) !== text;
+    return this.#table.nameOf(other.place) === text && this.#table.nameOf(larger.place) !== text;
   }
 
   #orderedByLikelihood(matches: readonly Match[]): readonly Match[] {
@@ -253,7 +222,8 @@ export class Gazetteer {
     const distinct: Match[] = [];
     for (const match of matches) {
       if (distinct.length === count) break;
-      if (!distinct.some(({ place }) => this.#areNear(place, match.place, SAME_PLACE))) distinct.push(match);
+      if (!distinct.some(({ place }) => this.#table.areNear(place, match.place, SAME_PLACE)))
+        distinct.push(match);
     }
     return distinct;
   }
@@ -263,115 +233,20 @@ export class Gazetteer {
   }
 
   #weightOf(place: number): number {
-    return Math.max(this.#data.populations[place]!, UNKNOWN_POPULATION);
-  }
-
-  #countryOf(place: number): number {
-    return this.#countries[this.#data.regions[place]!]!;
-  }
-
-  #locationOf(place: number): Place {
-    return { lat: this.#data.lats[place]! / SCALE, lng: this.#data.lngs[place]! / SCALE };
-  }
-
-  #isAt(place: number, { lat, lng }: Place): boolean {
-    return (
-      this.#data.lats[place] === Math.round(lat * SCALE) && this.#data.lngs[place] === Math.round(lng * SCALE)
-    );
-  }
-
-  #areNear(a: number, b: number, { degrees, chord }: Nearness): boolean {
-    if (Math.abs(this.#data.lats[a]! - this.#data.lats[b]!) > degrees * SCALE) return false;
-    return this.#distancesFrom(this.#locationOf(a))(b) <= chord;
-  }
-
-  #nearestFirst(near: Place): Ranking {
-    const ofUnit = Math.PI / 180 / SCALE;
-    return {
-      of: this.#distancesFrom(near),
-      // Half of an angle is at most π/2 times its sine.
-      atLeast: (place) => ((2 / Math.PI) * ofUnit * (this.#data.lats[place]! - near.lat * SCALE)) ** 2,
-    };
-  }
-
-  /** The squared chord from here to a place. */
-  #distancesFrom({ lat, lng }: Place): (place: number) => number {
-    const from = unitVector(lat, lng);
-    return (place) => {
-      const to = this.#locationOf(place);
-      return chordSquared(from, unitVector(to.lat, to.lng));
-    };
+    return Math.max(this.#table.populationOf(place), UNKNOWN_POPULATION);
   }
 
   #resolved({ place, city }: Match): ResolvedPlace {
-    const { name, region, country, lat, lng } = this.#shown(place);
-    const within = city === undefined ? region : this.#nameOf(city);
+    const { name, region, country, lat, lng } = this.#table.get(place);
+    const within = city === undefined ? region : this.#table.nameOf(city);
     return { name, within, country, lat, lng };
   }
 
   #candidate(place: number): PlaceCandidate {
-    const { name, region, country, lat, lng } = this.#shown(place);
+    const { name, region, country, lat, lng } = this.#table.get(place);
     const text = [name, region, country].filter((part) => part !== null).join(', ');
     const decision = this.#decide(text);
     const isClear = decision !== undefined && 'found' in decision && decision.found.place === place;
     return { place: isClear ? text : `${text}; ${lat},${lng}`, name, region, country, lat, lng };
   }
-
-  #shown(place: number): FoundPlace {
-    const { regions, zones, populations, lists } = this.#data;
-    const [country, region] = lists.regions[regions[place]!]!;
-    return {
-      name: this.#nameOf(place),
-      region,
-      country: lists.countries[country]!,
-      ...this.#locationOf(place),
-      timezone: lists.zones[zones[place]!]!,
-      population: populations[place]! || null,
-    };
-  }
-
-  #nameOf(place: number): string {
-    const { shownNames, shownNameEnds } = this.#data;
-    return shownNames.toString('utf8', startOf(shownNameEnds, place), shownNameEnds[place]);
-  }
-}
-
-/** Tens of thousands of names begin with it. */
-const ONE_LETTER = /^[a-z]$/;
-
-const SCALE = 1e5;
-const COORDINATES = /^([^;]*);\s*(-?\d{1,3}(?:\.\d+)?)\s*,\s*(-?\d{1,3}(?:\.\d+)?)\s*$/;
-const COMMAS = /[,，、،;]/;
-
-function splitCoordinates(text: string): { name: string; coordinates: Place | undefined } {
-  const [, name, lat, lng] = COORDINATES.exec(text) ?? [];
-  if (name === undefined) return { name: text, coordinates: undefined };
-  return { name, coordinates: { lat: Number(lat), lng: Number(lng) } };
-}
-
-/** Ways of reading the text, the likeliest first. Names have commas, too: Washington, D.C. */
-function readingsOf(text: string): Reading[] {
-  const parts = text
-    .split(COMMAS, MAX_PARTS + 1)
-    .map(nameKey)
-    .filter((key) => key !== '');
-  if (parts.length === 0 || parts.length > MAX_PARTS) return [];
-  if (parts.length > 1)
-    return parts.map((_, at) => ({
-      name: parts.slice(0, at + 1).join(' '),
-      qualifiers: parts.slice(at + 1),
-      isSeparated: true,
-    }));
-  const words = parts[0]!.split(' ');
-  const readings: Reading[] = [{ name: parts[0]!, qualifiers: [], isSeparated: true }];
-  for (let count = 1; count <= MAX_TRAILING_WORDS && count < words.length; count++) {
-    const at = words.length - count;
-    const name = words.slice(0, at).join(' ');
-    readings.push({ name, qualifiers: [words.slice(at).join(' ')], isSeparated: false });
-  }
-  return readings;
-}
-
-function nearness(km: number): Nearness {
-  return { degrees: km / 110, chord: chordSquaredOfMiles((km * 1_000) / METRES_PER_MILE) };
 }

@@ -111,7 +111,7 @@ export async function exchangeCode(
 ): Promise<{ readonly holder?: TokenHolder; readonly ended?: string }> {
   const [found] = await sql<(GrantRow & { code_expires_ms: number; exchanged_ms: number | null })[]>`
     SELECT ${sql.unsafe(HOLDER_COLUMNS)}, code_expires_ms, exchanged_ms FROM grants JOIN agents USING (agent_id)
-    WHERE code_hash = ${code_hash} AND client_id = ${client_id} AND redirect_uri = ${redirect_uri}
+    WHERE code_hash = ${code_hash} AND client_id = ${client_id} AND redirect_uri = coalesce(${redirect_uri ?? null}, redirect_uri)
       AND code_challenge = ${code_challenge} FOR UPDATE OF grants`;
   if (!found) return {};
   const { grant_id, agent_id, code_expires_ms, exchanged_ms, is_active } = found;

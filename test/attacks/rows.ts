@@ -10,6 +10,7 @@ import { manyWords, mixedWords } from './rows/many-words.ts';
 import { oauthRequests } from './rows/oauth.ts';
 import { ownEvents } from './rows/own-events.ts';
 import { pipelinedRequests } from './rows/pipelined-requests.ts';
+import { placeNames } from './rows/place-names.ts';
 import { abandonedPrefixSearches, prefixSearches } from './rows/prefix-searches.ts';
 import { searches } from './rows/searches.ts';
 import { signInCallbacks } from './rows/sign-in-callbacks.ts';
@@ -37,6 +38,7 @@ export const ROWS = {
   mixedWords,
   prefixSearches,
   abandonedPrefixSearches,
+  placeNames,
   searches,
   pipelinedRequests,
   anonymousReads,

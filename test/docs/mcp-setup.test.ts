@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { TOOLS } from '../../src/mcp/tools.ts';
 import { cleanEnv } from '../support/process.ts';
 import { useTestService } from '../support/service.ts';
 import { connectBy, type Setting, standInForClaude } from './mcp-setup.ts';
@@ -49,7 +50,7 @@ describe('settings of MCP clients', () => {
         const [[name, setting], ...others] = Object.entries(servers!) as [[string, Setting]];
         assert.deepEqual([name, others], ['local-events', []]);
         const client = await connectBy(setting);
-        assert.equal((await client.client.listTools()).tools.length, 7);
+        assert.equal((await client.client.listTools()).tools.length, TOOLS.length);
         assert.equal((await client.get('list_my_events')).total, 1);
         await client.close();
       });

@@ -24,7 +24,7 @@ const FILES = [
   'theme.js',
 ];
 const LARGE = ['/openapi.json', '/docs', '/llms.txt', '/for-agents', '/SKILL.md', ...FILES.map(fileUrl)];
-const SMALL = [fileUrl('icon.svg'), '/.well-known/api-catalog', '/admin', '/admin/audit'];
+const SMALL = [fileUrl('icon.svg'), '/admin', '/admin/audit'];
 
 const DECODERS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   br: brotliDecompressSync,

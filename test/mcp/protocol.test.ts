@@ -42,7 +42,7 @@ describe('a call', () => {
             '- cursor: must be a next_cursor of this service',
           ],
         ],
-        ['search_events', {}, ['- lat: is required', '- lng: is required']],
+        ['search_events', {}, ['- place: is required, or lat and lng instead']],
         ['get_event', {}, ['- event_id: is required']],
         ['get_event', { event_id: 7 }, ['- event_id: must be a string, not number']],
         [
@@ -70,7 +70,7 @@ describe('a call', () => {
           'search_events',
           { lat: 1, radius_km: 10, [`lev_${'x'.repeat(38)}`]: 1 },
           [
-            '- radius_km: unknown field; this request takes: lat, lng, radius, ',
+            '- radius_km: unknown field; this request takes: place, lat, lng, radius, ',
             '- ?: unknown field',
             '- lng: is required',
           ],

@@ -179,6 +179,7 @@ describe("an OAuth client's document", () => {
       ['its redirect URIs are no texts', { redirect_uris: [REDIRECT, 1] }, /redirect_uris/],
       ['its redirect URIs are too many', { redirect_uris: Array(51).fill('a:b') }, /redirect_uris/],
       ['its name is too long', { client_name: 'n'.repeat(201) }, /client_name must be a text of at most 200/],
+      ['its name has NUL', { client_name: 'a\0b' }, /client_name must be .* without NUL/],
       ['its name is no text', { client_name: { en: 'App' } }, /client_name/],
       [
         'it has a secret',

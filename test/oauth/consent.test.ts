@@ -54,6 +54,8 @@ describe('the page', () => {
       ['http://127.0.0.1:4711/x', 'http://127.0.0.1:4711'],
       ['http://localhost:4711/x', 'http://localhost:4711'],
       ['http://[::1]:4711/x', 'http:'],
+      ['https://my_app.example/x', 'https:'],
+      ['https://client.example./x', 'https:'],
       ['cursor://anysphere/x', 'cursor:'],
     ] as const) {
       const { headers } = await show({ redirect_uris: [redirect_uri] }, { redirect_uri });
@@ -72,6 +74,12 @@ describe('the page', () => {
     assert.doesNotMatch(both.text, /name="scope"[^>]*checked/);
     const reader = await show({}, { scope: 'read' });
     assert.match(reader.text, /<label class="choice option" hidden>.*value="publish"/);
+  });
+
+  it('keeps a state as long as a URL may be', async () => {
+    const state = '\u0001'.repeat(2_500);
+    const answer = await answerPage(service.client, await show({}, { state }), { action: 'deny' });
+    assert.equal(redirectOf(answer).get('state'), state);
   });
 
   it('asks again for what is missing or wrong, with what was typed but the key', async () => {
@@ -119,6 +127,19 @@ describe('the page', () => {
       const tokens = await exchange(service.client, { ...verifier, clientId, code, key: key! });
       assert.equal(tokens.body.scope, 'read');
     }
+  });
+
+  it('registers one agent if the button is clicked twice', async () => {
+    const shown = await show();
+    const fields = { agent: 'new', email: 'twice@example.com', agent_name: 'x', scope: 'read' };
+    const answers = await Promise.all([1, 2, 3].map(() => answerPage(service.client, shown, fields)));
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 200],
+    );
+    assert.equal(answers.filter(({ text }) => /lev_\w{38}/.test(text)).length, 1);
+    const administrator = await service.newAdministrator();
+    assert.equal((await administrator.get('/v1/admin/agents', { q: 'twice@example.com' })).body.total, 1);
   });
 
   it('counts a new agent as a registration of the network', async (test) => {

@@ -78,6 +78,7 @@ describe('two nodes', () => {
     await ended(({ refresh_token: token, clientId: client_id }) =>
       sendForm(other, '/oauth/revoke', { token, client_id }),
     );
+    await ended(({ key }) => other.with({ 'x-api-key': key }).delete('/v1/agents/me/grants'));
     await ended(({ key }) => other.with({ 'x-api-key': key }).post('/v1/auth/revoke'));
   });
 });

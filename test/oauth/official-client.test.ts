@@ -90,6 +90,11 @@ describe('the official client', () => {
     const { client, kept } = await connect(service, agent.headers['x-api-key']!, clientId);
     assert.equal((kept.client as { client_id: string }).client_id, clientId);
     assert.equal((await client.get('get_my_agent')).agent.agent_name, 'test agent');
+    const { body } = await agent.get('/v1/agents/me/grants');
+    assert.deepEqual(
+      body.grants.map((grant: { client: object }) => grant.client),
+      [{ name: 'Documented', host: null }],
+    );
     await client.close();
   });
 });
@@ -133,6 +138,7 @@ describe('a certified OAuth client', () => {
     await assert.rejects(openid.refreshTokenGrant(configuration, renewed.refresh_token!), {
       error: 'invalid_grant',
     });
+    assert.deepEqual((await agent.get('/v1/agents/me/grants')).body.grants, []);
   });
 
   it('refuses a redirect that another server has made', async () => {

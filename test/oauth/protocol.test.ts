@@ -80,8 +80,12 @@ describe('the metadata', () => {
       preflight.headers.get('access-control-allow-headers')!,
       /Authorization.*Mcp-Protocol-Version/,
     );
-    const consent = await page.get('/oauth/authorize');
-    assert.equal(consent.headers.get('access-control-allow-origin'), null);
+    const asksForMetadata = await page.send('OPTIONS', '/.well-known/oauth-authorization-server/oauth');
+    assert.match(asksForMetadata.headers.get('access-control-allow-headers')!, /Mcp-Protocol-Version/);
+    for (const path of ['/oauth/authorize', '/oauth/%61uthorize']) {
+      const consent = await page.get(path);
+      assert.equal(consent.headers.get('access-control-allow-origin'), null, path);
+    }
   });
 
   it('does not exist if OAUTH is off', async (test) => {
@@ -157,6 +161,9 @@ describe('POST /oauth/register', () => {
       'http://client.example/callback',
       'http://127.0.0.1.evil.example/callback',
       'https://claude.ai@evil.example/callback',
+      'https://@evil.example/callback',
+      'https://evil.example\\@claude.ai/callback',
+      'app:"><script>',
       'https://client.example/#fragment',
       "https://a;script-src'*'.example/",
       '/callback',
@@ -176,6 +183,7 @@ describe('POST /oauth/register', () => {
       [{ redirect_uris: [1] }, 'invalid_redirect_uri'],
       [{ redirect_uris: [REDIRECT], client_name: 5 }, 'invalid_client_metadata'],
       [{ redirect_uris: [REDIRECT], client_name: 'x'.repeat(201) }, 'invalid_client_metadata'],
+      [{ redirect_uris: [REDIRECT], client_name: 'a\0b' }, 'invalid_client_metadata'],
     ] as const)
       assertOAuthError(await service.client.post('/oauth/register', body), 400, error);
     const malformed = await service.client.send('POST', '/oauth/register', { raw: '{' });
@@ -311,6 +319,46 @@ for (const [engine, newEnv] of Object.entries(ENGINES)) {
         assert.equal((await start({ resource })).status, 200, resource);
     });
 
+    it('leads no person to another site before they have seen its host', async () => {
+      const redirect_uris = ['https://evil.example/x?a=b', 'app.example:/x'];
+      const clientId = await newClientId(service.client, { redirect_uris });
+      for (const [redirect_uri, label] of [
+        [redirect_uris[0], 'evil.example'],
+        [redirect_uris[1], 'the app'],
+      ] as const) {
+        const path = authorizePath(clientId, newVerifier(), { redirect_uri, scope: 'offline_access' });
+        assert.equal(redirectOf(await service.client.send('GET', path)).get('error'), 'invalid_scope');
+        const shown = await service.client.with({ accept: 'text/html' }).send('GET', path);
+        assert.deepEqual([shown.status, shown.headers.get('location')], [400, null]);
+        const [, href] = new RegExp(`href="([^"]+)">Back to ${label}<`).exec(shown.text)!;
+        const { protocol, host, searchParams } = new URL(href!.replaceAll('&amp;', '&'));
+        assert.deepEqual([protocol, host], [new URL(redirect_uri!).protocol, new URL(redirect_uri!).host]);
+        assert.deepEqual(
+          [searchParams.get('error'), searchParams.get('state')],
+          ['invalid_scope', 'the state'],
+        );
+      }
+    });
+
+    it('treats an empty parameter as absent', async () => {
+      assert.equal((await start({ resource: '', scope: '', redirect_uri: '' })).status, 200);
+      const parameters = redirectOf(await start({ state: '', response_type: '' }));
+      assert.deepEqual(
+        [parameters.get('error'), parameters.has('state')],
+        ['unsupported_response_type', false],
+      );
+    });
+
+    it('refuses NUL in every parameter', async () => {
+      const { client } = service;
+      assert.equal((await client.send('GET', '/oauth/authorize?client_id=%00')).status, 422);
+      for (const [path, form] of [
+        ['/oauth/token', 'grant_type=refresh_token&refresh_token=x&client_id=%00'],
+        ['/oauth/revoke', 'token=x&client_id=%00'],
+      ] as const)
+        assertOAuthError(await sendForm(client, path, form), 400, 'invalid_request');
+    });
+
     it('shows a page, and redirects nowhere, if client or redirect URI are unknown', async () => {
       const clientId = await newClientId(service.client);
       for (const changes of [
@@ -361,6 +409,11 @@ for (const [engine, newEnv] of Object.entries(ENGINES)) {
       const late = await getCode(service.client);
       service.clock.advance(60_000);
       assertOAuthError(await exchange(service.client, late), 400, 'invalid_grant');
+    });
+
+    it('exchanges the code of a client that sends no redirect URI, as in OAuth 2.1', async () => {
+      const given = await getCode(service.client);
+      assert.equal((await exchange(service.client, given, { redirect_uri: '' })).status, 200);
     });
 
     it('ends the grant if its code is replayed with the right verifier, not with another', async () => {
@@ -473,9 +526,9 @@ for (const [engine, newEnv] of Object.entries(ENGINES)) {
 }
 
 describe('the quota of the agent', () => {
-  const service = useTestService({ RATE_LIMIT_READWRITE: '3' });
+  const service = useTestService({ RATE_LIMIT_READWRITE: '4' });
 
-  it('counts refreshes, which lose nothing when it is used up', async () => {
+  it('counts the sign-in and refreshes, which lose nothing when it is used up', async () => {
     const signedIn = await signIn(service.client);
     let last = signedIn;
     for (let count = 0; count < 3; count++) {
@@ -485,6 +538,14 @@ describe('the quota of the agent', () => {
     }
     const refused = await refresh(service.client, last);
     assertOAuthError(refused, 429, 'temporarily_unavailable');
+    const shown = await service.client.send('GET', authorizePath(signedIn.clientId, newVerifier()));
+    const another = await answerPage(service.client, shown, {
+      agent: 'own',
+      key: signedIn.key,
+      scope: 'read',
+    });
+    assert.equal(another.status, 429);
+    assert.ok(another.headers.has('retry-after'));
     service.clock.advance(HOUR_MS);
     assert.equal((await refresh(service.client, last)).status, 200);
   });

@@ -59,7 +59,7 @@ describe('the npm package', { timeout: 120_000 }, () => {
     assert.deepEqual(missing, []);
   });
 
-  it('serves, with console and interactive documentation, and copies its data', async (t) => {
+  it('serves, with console, interactive documentation and names of places, and copies its data', async (t) => {
     const env = { PORT: '0', DATA_DIR: join(folder, 'data') };
     const service = launchCommand(process.execPath, [bin, 'serve'], { env, cwd: folder });
     t.after(() => service.child.kill('SIGKILL'));
@@ -75,6 +75,8 @@ describe('the npm package', { timeout: 120_000 }, () => {
     const agent = await new Client(url!).register();
     await agent.create();
     const key = agent.headers['x-api-key']!;
+    const { places } = (await agent.get('/v1/places', { q: 'Wien', limit: 1 })).body;
+    assert.equal(places[0].name, 'Vienna');
 
     const bridge = { LOCAL_EVENTS_API_KEY: key };
     const client = await connectBy({

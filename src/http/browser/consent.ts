@@ -32,6 +32,7 @@ import { isSameOrigin, serviceOrigin } from '../access/same-origin.ts';
 import { escapeHtml } from '../guide/html.ts';
 import { parseForm } from '../request/body.ts';
 import { statusOf } from '../response/errors.ts';
+import { asksForHtml } from './front.ts';
 import { PAGE_HEADERS, readPage } from './page-files.ts';
 
 export interface ConsentOptions {
@@ -41,15 +42,16 @@ export interface ConsentOptions {
   noteError(request: FastifyRequest, error: unknown): AppError;
 }
 
-/** The largest form has a state as long as a URL may be, sealed. */
-const MAX_FORM_BYTES = 16_384;
+/** The largest form has a state as long as a URL may be, escaped and sealed. */
+const MAX_FORM_BYTES = 32_768;
 
 type Form = ReadonlyMap<string, string>;
 
 export function serveConsent(app: FastifyInstance, options: ConsentOptions): void {
   app.register((pages, _options, done) => {
     pages.setErrorHandler((error, request, reply) => {
-      if (error instanceof RedirectedError) return reply.redirect(error.location, 303);
+      if (error instanceof RedirectedError && mayRedirect(error, request))
+        return reply.redirect(error.location, 303);
       return sendProblem(options, request, reply, error);
     });
     pages.get(AUTHORIZE_PATH, { exposeHeadRoute: false }, (request, reply) => ask(options, request, reply));
@@ -267,12 +269,28 @@ function sendProblem(
   reply: FastifyReply,
   error: unknown,
 ): FastifyReply {
+  if (error instanceof RedirectedError) return sendWayBack(reply, error);
   const shown = error instanceof OAuthError ? error : options.noteError(request, error);
   const status = shown instanceof OAuthError ? Math.min(shown.status, 403) : statusOf(shown);
   if (shown instanceof AppError && shown.retryAfterSeconds !== undefined)
     reply.header('retry-after', String(shown.retryAfterSeconds));
-  const page = readPage('consent-problem.html', { MESSAGE: escapeHtml(shown.message) });
+  const page = readPage('consent-problem.html', { MESSAGE: escapeHtml(shown.message), WAY_BACK: '' });
   return sendPage(reply.code(status), page);
+}
+
+/** Anybody can register a client, so links to this service must not lead a person elsewhere unseen (RFC 9700, 4.11.2). */
+function mayRedirect({ location }: RedirectedError, { headers }: FastifyRequest): boolean {
+  return destinationOf(location).kind === 'computer' || !asksForHtml(headers.accept);
+}
+
+function sendWayBack(reply: FastifyReply, { message, location }: RedirectedError): FastifyReply {
+  const destination = destinationOf(location);
+  const where = 'host' in destination ? destination.host : 'the app';
+  const page = readPage('consent-problem.html', {
+    MESSAGE: escapeHtml(message),
+    WAY_BACK: `<p><a class="button" href="${escapeHtml(location)}">Back to ${escapeHtml(where)}</a></p>`,
+  });
+  return sendPage(reply.code(400), page);
 }
 
 /** The policy allows the form to lead to the client: browsers apply `form-action` to redirects, too. Clients may open us in a popup. */

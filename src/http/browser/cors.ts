@@ -22,7 +22,7 @@ export function isAdminPath(path: string): boolean {
 /** Adds the headers that let the requesting page read the response. */
 export function allowOrigin(origins: CorsOrigins, path: string, reply: FastifyReply): void {
   const { origin } = reply.request.headers;
-  if (origin === undefined || isAdminPath(path) || path === AUTHORIZE_PATH) return;
+  if (origin === undefined || isAdminPath(path) || decode(path) === AUTHORIZE_PATH) return;
   if (origins === '*') addHeader(reply, 'access-control-allow-origin', '*');
   else {
     addVary(reply, 'Origin');
@@ -41,7 +41,7 @@ export function sendPreflight(reply: FastifyReply, path: string, methods: string
       .header('access-control-allow-methods', methods)
       .header(
         'access-control-allow-headers',
-        path.startsWith('/mcp') ? `${ALLOWED_HEADERS}, ${MCP_HEADERS}` : ALLOWED_HEADERS,
+        path.startsWith('/mcp') || isOpenPath(path) ? `${ALLOWED_HEADERS}, ${MCP_HEADERS}` : ALLOWED_HEADERS,
       )
       .header('access-control-max-age', PREFLIGHT_SECONDS);
   }

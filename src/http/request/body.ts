@@ -127,13 +127,18 @@ function decodeUtf8(body: Buffer): string {
   }
 }
 
-/** Fields of a form, or of a query. Throws VALIDATION_ERROR if one is repeated: two readers might take different ones. */
+/**
+ * Fields of a form, or of a query, without empty ones (RFC 6749, 3.1). Throws VALIDATION_ERROR if one is repeated, because two readers might
+ * take different ones, or contains NUL, which PostgreSQL cannot store.
+ */
 export function parseForm(text: string, at: 'body' | 'query'): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(text)) {
     if (fields.has(name))
       throw invalid([{ loc: [at], msg: `${safeName(name)} is repeated`, type: 'value_error' }]);
-    fields.set(name, value);
+    if (value.includes('\0'))
+      throw invalid([{ loc: [at], msg: `${safeName(name)} must not contain NUL`, type: 'value_error' }]);
+    if (value !== '') fields.set(name, value);
   }
   return fields;
 }

@@ -97,9 +97,12 @@ export function withCursor({ text, values, spans, unknown }: Query, cursor: stri
 
 /**
  * Creates a query reader: converts each parameter to its type in the schema and passes them to `check`, which throws
- * VALIDATION_ERROR. The error lists the parsing issues and those of `check` together.
+ * VALIDATION_ERROR. The error lists the parsing issues and those of `check` together. `failed` are those that were sent but not converted.
  */
-export function queryReader<T>(schema: TObject, check: (values: object) => T): (query: Query) => T {
+export function queryReader<T>(
+  schema: TObject,
+  check: (values: object, failed: ReadonlySet<unknown>) => T,
+): (query: Query) => T {
   const types = new Map(
     Object.entries(schema.properties).map(([name, field]) => [name, (field as { type: string }).type]),
   );
@@ -113,16 +116,18 @@ export function queryReader<T>(schema: TObject, check: (values: object) => T): (
       if (value === undefined) hasIssues = true;
       else values[name] = value;
     }
-    if (!hasIssues) return check(values);
+    if (!hasIssues) return check(values, NONE);
     if (query.issues.length >= MAX_SHOWN_ISSUES) throw invalid(query.issues);
     const issues: Issue[] = [...query.issues];
     for (const [name, type] of types) {
       const texts = query.values.get(name);
       if (texts && !(name in values)) issues.push({ loc: ['query', name], ...describe(type, texts) });
     }
-    throw invalid([...issues, ...furtherIssues(() => check(values), issues)]);
+    throw invalid([...issues, ...furtherIssues((failed) => check(values, failed), issues)]);
   };
 }
+
+const NONE: ReadonlySet<unknown> = new Set();
 
 /** Undefined if a parameter of this type cannot have these values. */
 function convert(type: string, texts: readonly string[]): unknown {
@@ -157,10 +162,10 @@ function decode(text: string): string | undefined {
 }
 
 /** Returns further issues that `check` finds, without those of parameters that already failed: it sees them as missing. */
-function furtherIssues(check: () => unknown, known: readonly Issue[]): Issue[] {
-  const failed = new Set(known.map((issue) => issue.loc[1]));
+function furtherIssues(check: (failed: ReadonlySet<unknown>) => unknown, known: readonly Issue[]): Issue[] {
+  const failed = new Set<unknown>(known.map((issue) => issue.loc[1]));
   try {
-    check();
+    check(failed);
     return [];
   } catch (error) {
     const { issues } = error as { issues?: readonly Issue[] };

@@ -77,8 +77,9 @@ const PLAIN_SEARCH = { ...PLAIN, hasDistance: false, details: false };
 /** Reads the query of a search. Throws VALIDATION_ERROR. */
 export const readSearch: (query: Query) => Search = queryReader(
   Type.Object({ ...NearbyParameters.properties, ...Shown.properties, ...PLACE }),
-  (values: { format?: unknown; include?: unknown; place?: unknown }) => {
-    const readCentred = values.place === undefined ? readNearby : readPlaceSearch;
+  (values: { format?: unknown; include?: unknown; place?: unknown }, failed) => {
+    const hasPlace = values.place !== undefined || failed.has('place');
+    const readCentred = hasPlace ? readPlaceSearch : readNearby;
     if (values.format === undefined && values.include === undefined) {
       return { ...PLAIN_SEARCH, query: readCentred(values, 'query') };
     }

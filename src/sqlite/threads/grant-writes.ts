@@ -93,7 +93,7 @@ export function prepareGrantWrites(
   );
   const findByCode = prepare(
     `SELECT grant_id, agent_id, client_id, scopes, code_expires_ms, exchanged_ms, is_active FROM grants JOIN agents USING (agent_id)
-     WHERE code_hash = ? AND client_id = ? AND redirect_uri = ? AND code_challenge = ?`,
+     WHERE code_hash = ? AND client_id = ? AND redirect_uri = coalesce(?, redirect_uri) AND code_challenge = ?`,
   );
   const findByToken = prepare(WORKING_REFRESH_TOKEN);
   const setExchanged = prepare('UPDATE grants SET exchanged_ms = ? WHERE grant_id = ?');
@@ -159,7 +159,7 @@ export function prepareGrantWrites(
     },
 
     exchangeCode({ code_hash, client_id, redirect_uri, code_challenge }, tokens, nowMs) {
-      const found = findByCode.get(code_hash, client_id, redirect_uri, code_challenge) as
+      const found = findByCode.get(code_hash, client_id, redirect_uri ?? null, code_challenge) as
         | (StoredGrant & { code_expires_ms: number; exchanged_ms: number | null; is_active: 0 | 1 })
         | undefined;
       if (!found) return undefined;
