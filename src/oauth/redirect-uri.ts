@@ -56,11 +56,13 @@ export function destinationOf(redirectUri: string): Destination {
   return url.protocol === 'http:' ? { kind: 'computer' } : { kind: 'app', scheme: url.protocol };
 }
 
-/** Source for `form-action`: browsers apply it to the redirect after a form, too. It cannot name an IPv6 address. */
+/** A host that a Content-Security-Policy can name: not an IPv6 address, no underscore, no dot at the end. */
+const NAMABLE_HOST = /^[a-z0-9.-]*[a-z0-9-]$/;
+
+/** Source for `form-action`: browsers apply it to the redirect after a form, too. */
 export function formActionOf(redirectUri: string): string {
-  const { protocol, hostname, origin } = new URL(redirectUri);
-  const isNamable = (protocol === 'https:' || protocol === 'http:') && !hostname.startsWith('[');
-  return isNamable ? origin : protocol;
+  const url = new URL(redirectUri);
+  return isWeb(url) && NAMABLE_HOST.test(url.hostname) ? url.origin : url.protocol;
 }
 
 function isWeb({ protocol }: URL): boolean {

@@ -54,6 +54,8 @@ describe('the page', () => {
       ['http://127.0.0.1:4711/x', 'http://127.0.0.1:4711'],
       ['http://localhost:4711/x', 'http://localhost:4711'],
       ['http://[::1]:4711/x', 'http:'],
+      ['https://my_app.example/x', 'https:'],
+      ['https://client.example./x', 'https:'],
       ['cursor://anysphere/x', 'cursor:'],
     ] as const) {
       const { headers } = await show({ redirect_uris: [redirect_uri] }, { redirect_uri });
