@@ -1,6 +1,6 @@
 // Grants of the embedded engine: writes on the writer thread, reads on a reader thread, and access tokens in memory.
 import type { AgentRow } from '../domain/agent.ts';
-import { decodeScopes, type GrantStore, type TokenHolder } from '../domain/grants.ts';
+import { decodeScopes, type GrantStore, type Scope, type TokenHolder } from '../domain/grants.ts';
 import { ROWS_PER_SLICE } from '../domain/store.ts';
 import { LastUses } from '../memory/last-uses.ts';
 import { AccessTokens } from './access-tokens.ts';
@@ -49,12 +49,12 @@ export class SqliteGrants implements GrantStore {
       if (typeof outcome === 'string') this.ended([outcome]);
       if (typeof outcome !== 'object') return undefined;
       this.#add(outcome, tokens.access_hash, tokens.access_expires_ms, nowMs);
-      return this.#holderOf(outcome.grant);
+      return this.#holderOf(outcome.grant, decodeScopes(outcome.grant.scopes));
     });
 
   async findRefreshToken(tokenHash: string, nowMs: number): Promise<TokenHolder | undefined> {
     const found = await this.#options.read('findRefreshToken', tokenHash, nowMs);
-    return found && this.#holderOf(found);
+    return found && this.#holderOf(found, decodeScopes(found.scopes));
   }
 
   refreshGrant: GrantStore['refreshGrant'] = (tokenHash, tokens, nowMs) =>
@@ -65,7 +65,7 @@ export class SqliteGrants implements GrantStore {
 
   async findAccessToken(tokenHash: string, nowMs: number): Promise<TokenHolder | undefined> {
     const token = this.#tokens.find(tokenHash, nowMs);
-    return token && this.#holderOf(token);
+    return token && this.#holderOf(token.grant, token.scopes);
   }
 
   noteGrantUse(grantId: string, nowMs: number): void {
@@ -129,8 +129,11 @@ export class SqliteGrants implements GrantStore {
   }
 
   /** Undefined if the agent is not active. */
-  #holderOf({ grant_id, agent_id, client_id, scopes }: StoredGrant): TokenHolder | undefined {
+  #holderOf(
+    { grant_id, agent_id, client_id }: Omit<StoredGrant, 'scopes'>,
+    scopes: readonly Scope[],
+  ): TokenHolder | undefined {
     const agent = this.#options.findAgent(agent_id);
-    return agent?.is_active ? { grant_id, agent, client_id, scopes: decodeScopes(scopes) } : undefined;
+    return agent?.is_active ? { grant_id, agent, client_id, scopes } : undefined;
   }
 }

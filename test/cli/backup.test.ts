@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
+import { callTool, refresh, signIn } from '../oauth/flow.ts';
 import { makeData } from '../sqlite/data.ts';
 import { assertSound, readRows } from '../sqlite/files.ts';
 import { runHere } from '../support/command.ts';
@@ -16,6 +17,7 @@ describe('backup', () => {
     const agent = await service.newAgent();
     await service.newAgent();
     const events = [await agent.create(), await agent.create()];
+    const signedIn = await signIn(service.client, { key: agent.headers['x-api-key']! });
     // Statistics write the last uses of agents first. From then on no row changes, except for the last use of a key.
     assert.equal((await (await service.newAdministrator()).get('/v1/admin/stats')).status, 200);
     const folder = temporaryFolder();
@@ -31,11 +33,17 @@ describe('backup', () => {
     assert.deepEqual(readdirSync(folder), ['copy.db']);
     assertSound(file);
     const key = '(SELECT key_hash, agent_id, prefix, created_ms, expires_ms FROM keys)';
-    for (const table of ['agents', key, 'events', 'settings', 'audit']) {
+    const ofGrants = ['oauth_clients', 'grants', 'grant_tokens'];
+    for (const table of ['agents', key, ...ofGrants, 'events', 'settings', 'audit']) {
       const all = `SELECT * FROM ${table}`;
       assert.deepEqual(readRows(file, all), readRows(join(service.folder, 'local-events.db'), all));
     }
     assert.equal((await service.client.get('/health')).status, 200);
+    const DATA_DIR = temporaryFolder();
+    assert.equal((await run(['restore', file], { DATA_DIR })).code, 0);
+    const { client } = await startTestService({ DATA_DIR }, { until: test });
+    assert.equal((await callTool(client, signedIn.access_token)).status, 200);
+    assert.equal((await refresh(client, signedIn)).status, 200);
   });
 
   it('refuses a file that exists, and does not change it', async () => {

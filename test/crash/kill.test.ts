@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { EventRow } from '../../src/domain/events/event.ts';
+import { callTool, refresh, type SignedIn, signIn } from '../oauth/flow.ts';
 import { haversineMiles } from '../spatial/oracle.ts';
 import { assertSound, readOpenEvents, readRows } from '../sqlite/files.ts';
 import { wireOf } from '../store/rows.ts';
@@ -47,13 +48,37 @@ async function registerUntilGone(url: string): Promise<string[]> {
   }
 }
 
+/** Refreshes until the service does not respond; returns the last tokens that it sent. */
+async function refreshUntilGone(client: Client, first: SignedIn, onAnswer: () => unknown): Promise<SignedIn> {
+  for (let tokens = first; ; ) {
+    const answer = await refresh(client, tokens).catch(() => undefined);
+    if (!answer) return tokens;
+    assert.equal(answer.status, 200, answer.text);
+    tokens = { ...tokens, ...answer.body };
+    onAnswer();
+  }
+}
+
+/** Asserts that both tokens work, also if a later refresh was under way. */
+async function assertSignedIn(client: Client, tokens: SignedIn): Promise<void> {
+  assert.equal((await callTool(client, tokens.access_token)).status, 200);
+  assert.equal((await refresh(client, tokens)).status, 200);
+}
+
 /** Asserts that the file is sound, agrees with the ledger, and that the index agrees with the file. */
-async function verify(url: string, path: string, ledger: Ledger, keys: readonly string[]): Promise<void> {
+async function verify(
+  url: string,
+  path: string,
+  ledger: Ledger,
+  keys: readonly string[],
+  grants: readonly SignedIn[],
+): Promise<void> {
   assertSound(path);
   const rows = readRows(path, 'SELECT json FROM events');
   ledger.settle(rows.map(({ json }) => JSON.parse(json) as Wire));
   const client = new Client(url);
   for (const key of keys) assert.equal((await client.with({ 'x-api-key': key }).nearby()).status, 200);
+  for (const tokens of grants) await assertSignedIn(client, tokens);
   const agent = await client.register();
   const open = readOpenEvents(path, Date.now());
   assert.deepEqual(await searchAll(agent), open.map(wireOf));
@@ -79,25 +104,32 @@ describe('a service that is killed during writes', () => {
     const chance = new Chance(9);
     const ledger = new Ledger();
     let keys: string[] = [];
+    let grants: SignedIn[] = [];
+    let refreshes = 0;
     const env = { ...NO_LIMITS, DATA_DIR: folder };
     for (let round = 0; round <= ROUNDS; round++) {
       const service = await launchService(env);
       try {
-        await verify(service.url, path, ledger, keys);
+        await verify(service.url, path, ledger, keys, grants);
         if (round === ROUNDS) break;
         const client = new Client(service.url);
         const agents = await Promise.all(Array.from({ length: WRITERS }, () => client.register()));
+        const signedIn = await Promise.all(Array.from({ length: 3 }, () => signIn(client)));
+        const count = () => refreshes++;
+        const refreshing = signedIn.map((tokens) => refreshUntilGone(client, tokens, count));
         const killAt = ledger.answered + chance.integer(...WRITES);
         const kill = () => ledger.answered === killAt && service.child.kill('SIGKILL');
         const registering = registerUntilGone(service.url);
         await Promise.all(agents.map((agent) => ledger.writeUntilGone(agent, chance, kill)));
         keys = await registering;
+        grants = await Promise.all(refreshing);
         assert.ok(ledger.underWay > 0, 'the kill came during writes');
       } finally {
         service.child.kill('SIGKILL');
         await service.ended;
       }
     }
+    assert.ok(refreshes > ROUNDS, `only ${refreshes} refreshes were acknowledged`);
     assert.ok(ledger.answered > ROUNDS * 30, `only ${ledger.answered} writes were acknowledged`);
   });
 });

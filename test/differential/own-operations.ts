@@ -35,7 +35,8 @@ export class OwnOperations {
     const chance = this.#chance;
     const agent = this.#known.agent();
     const kind = chance.next();
-    if (kind < 0.3) return this.#me(agent);
+    if (kind < 0.27) return this.#me(agent);
+    if (kind < 0.3) return this.#grants(agent);
     if (kind < 0.45) return this.#list('own events', agent, this.#parameters());
     if (kind < 0.6 && this.#pages.length > 0) return this.#nextPage();
     if (kind > 0.98) return this.#revokeLast(this.#known.agents.at(-1)!);
@@ -50,13 +51,25 @@ export class OwnOperations {
     return { request: request('me', 'GET', '/v1/agents/me', this.#key(agent)), learn };
   }
 
+  #grants(agent: KnownAgent): OwnOperation {
+    const chance = this.#chance;
+    const method = chance.pick(['GET', 'DELETE'] as const);
+    const path = `/v1/agents/me/grants${chance.pick(['', '', '/x', `/${agent.id ?? ''}`])}`;
+    return { request: request('grants', method, path, this.#key(agent)), learn: () => {} };
+  }
+
   #rotate(agent: KnownAgent): OwnOperation {
     const chance = this.#chance;
     const isBad = chance.chance(0.15);
     const overlap_seconds = chance.pick<unknown>(isBad ? BAD_OVERLAPS : OVERLAPS);
     const name = isBad && chance.chance(0.2) ? 'overlap' : 'overlap_seconds';
     const body =
-      overlap_seconds === undefined && chance.chance(0.5) ? undefined : { [name]: overlap_seconds };
+      overlap_seconds === undefined && chance.chance(0.5)
+        ? undefined
+        : {
+            [name]: overlap_seconds,
+            ...(chance.chance(0.2) && { end_grants: chance.pick([true, false, 'x']) }),
+          };
     const learn = (answer: Answer) => this.#known.replaceKey(agent, parse(answer).api_key as string);
     return { request: request('rotate', 'POST', '/v1/auth/rotate', this.#key(agent), body), learn };
   }

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { refresh, signIn } from '../oauth/flow.ts';
 import { type Cluster, startCluster } from '../support/postgres-cluster.ts';
 import { getProgram } from '../support/postgres-programs.ts';
 import { startTestService, temporaryFolder } from '../support/service.ts';
@@ -56,6 +57,7 @@ describe('docs/operations.md, PostgreSQL', { timeout: 120_000 }, () => {
     const service = await startTestService({ DATABASE_URL: url });
     const agent = await service.newAgent();
     const event = await agent.create();
+    const signedIn = await signIn(service.client, { key: agent.headers['x-api-key']! });
     await service.close();
 
     const dump = blockWith('pg_dump ');
@@ -77,6 +79,7 @@ describe('docs/operations.md, PostgreSQL', { timeout: 120_000 }, () => {
     const restored = await startTestService({ DATABASE_URL: url });
     const found = await restored.client.with(agent.headers).get(`/v1/events/${event.event_id}`);
     assert.deepEqual(found.body, event);
+    assert.equal((await refresh(restored.client, signedIn)).status, 200);
     await restored.client.with(agent.headers).create({ title: 'after the restore' });
     await restored.close();
   });

@@ -16,6 +16,7 @@ import { closeContract } from './contract-close.ts';
 import { eventListContract } from './contract-event-lists.ts';
 import { eventContract } from './contract-events.ts';
 import { grantEndContract } from './contract-grant-ends.ts';
+import { grantModelContract } from './contract-grant-model.ts';
 import { grantContract } from './contract-grants.ts';
 import { keyContract } from './contract-keys.ts';
 import { oracleContract, pageContract } from './contract-pages.ts';
@@ -50,6 +51,7 @@ export function storeContract(name: string, open: OpenStore): void {
     describe('keys that agents change', () => keyContract(useStore(open)));
     describe('grants', () => grantContract(useStore(open)));
     describe('ends of grants', () => grantEndContract(useStore(open)));
+    describe('grants against a model', () => grantModelContract(useStore(open)));
     describe('clients', () => clientContract(useStore(open)));
     describe('quotas', () => quotaContract(useStore(open)));
     describe('events', () => eventContract(useStore(open)));

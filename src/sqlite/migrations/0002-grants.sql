@@ -47,8 +47,8 @@ CREATE TABLE grant_tokens (
 
 CREATE INDEX grant_tokens_by_grant ON grant_tokens (grant_id);
 
--- Read at the start.
-CREATE INDEX grant_tokens_by_expiry ON grant_tokens (expires_ms) WHERE kind = 'access';
+-- All that a start reads of access tokens.
+CREATE INDEX grant_tokens_by_expiry ON grant_tokens (expires_ms, grant_id, scopes) WHERE kind = 'access';
 
 -- Of deleted agents, kept for an entry of the audit log: the columns as they were.
 CREATE TABLE deleted_grants (
