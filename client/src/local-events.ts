@@ -130,13 +130,14 @@ export class LocalEvents {
   }
 
   /**
-   * Changes the named fields of your own event; null clears a field. Repeated after a failure only with `ifMatch`: without it, a
+   * Changes the named fields of your own event; null clears a field. Repeated after a failure only with `ifMatch`: without it, or with `*`, a
    * repetition could undo what others changed meanwhile. If the response was lost and the repetition is a PRECONDITION_FAILED, that
    * failure is its `cause`: the change that it met may be this one.
    */
   async updateEvent(eventId: string, body: EventUpdate, options?: ChangeOptions): Promise<Event> {
     const ifMatch = etagOf(options?.ifMatch);
-    const call = { body, headers: { 'if-match': ifMatch }, isRepeatable: ifMatch !== undefined };
+    const isRepeatable = ifMatch !== undefined && ifMatch.trim() !== '*';
+    const call = { body, headers: { 'if-match': ifMatch }, isRepeatable };
     return this.#send('PATCH', `/v1/events/${segment(eventId)}`, options, call);
   }
 

@@ -69,7 +69,9 @@ export function segment(id: string): string {
 
 /** Throws TypeError if the settings cannot work. No error ever names the key. */
 export function sender({ baseUrl, apiKey, fetch: ownFetch, strict = true, ...defaults }: Settings): Send {
-  const { origin, pathname } = new URL(baseUrl);
+  const { protocol, origin, pathname } = new URL(baseUrl);
+  // localhost:8080 is a URL, too: of the scheme "localhost".
+  if (!/^https?:$/.test(protocol)) throw new TypeError('The baseUrl must begin with http:// or https://.');
   const base = origin + pathname.replace(/\/+$/, '');
   // fetch would name it in its error.
   if (apiKey !== undefined && !/^[!-~]+$/.test(apiKey))

@@ -125,6 +125,8 @@ describe('after a lost response the client', { concurrency: 8 }, () => {
 const NEVER_REPEATED: Record<string, (scene: Scene) => Promise<unknown>> = {
   register: ({ client }) => client.register(AGENT),
   'updateEvent without ifMatch': ({ client, event }) => client.updateEvent(event.event_id, { cost: '5' }),
+  'updateEvent of any version': ({ client, event }) =>
+    client.updateEvent(event.event_id, { cost: '5' }, { ifMatch: '*' }),
   'rotateKey without an overlap': ({ client }) => client.rotateKey({ overlap_seconds: 0 }),
 };
 

@@ -127,6 +127,11 @@ describe('the client', () => {
     assert.equal(proxy.requests[0]!.path, '/below/v1/events/a%2F..%2Fb');
   });
 
+  for (const baseUrl of ['localhost:8080', 'file:///events'])
+    it(`refuses a baseUrl that is not of the web: ${baseUrl}`, () => {
+      assert.throws(() => new LocalEvents({ baseUrl }), TypeError);
+    });
+
   for (const id of ['', '.', '..'])
     it(`refuses ${JSON.stringify(id)} as an ID: the path would be another`, async () => {
       const client = await newClient();
