@@ -66,7 +66,15 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'node:',
   ],
   'migrations.ts': ['domain/errors.ts', 'node:fs'],
-  'config.ts': ['domain/', 'outbound/allowance.ts', 'postgres/client/url.ts', 'node:net', 'node:path'],
+  'config.ts': [
+    'domain/',
+    'variables.ts',
+    'outbound/allowance.ts',
+    'postgres/client/url.ts',
+    'node:net',
+    'node:path',
+  ],
+  'variables.ts': ['domain/'],
   'system.ts': ['domain/', '../package.json', 'node:crypto', 'node:fs'],
   'engines.ts': [
     'config.ts',

@@ -1,14 +1,9 @@
 // The page on which a person decides what a client may do: shows the request, reads the form, and redirects back to the client. It works
-// without scripts. What a decision does is in oauth/consent.ts.
+// without scripts. The pages are in consent-pages.ts; what a decision does is in oauth/consent.ts.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { readRegistration } from '../../domain/agent.ts';
 import { AppError } from '../../domain/errors.ts';
-import {
-  type AuthorizationRequest,
-  RedirectedError,
-  readAuthorization,
-  refusal,
-} from '../../oauth/authorization.ts';
+import { RedirectedError, readAuthorization, refusal } from '../../oauth/authorization.ts';
 import {
   type Asked,
   allowedScopes,
@@ -24,16 +19,23 @@ import {
 } from '../../oauth/consent.ts';
 import { AUTHORIZE_PATH } from '../../oauth/metadata.ts';
 import { OAuthError } from '../../oauth/oauth-error.ts';
-import { destinationOf, formActionOf } from '../../oauth/redirect-uri.ts';
+import { destinationOf } from '../../oauth/redirect-uri.ts';
 import type { Context } from '../../usecases/context.ts';
 import { clientNetwork } from '../access/client-network.ts';
 import { clearCookie, readCookie, setCookie } from '../access/cookies.ts';
 import { isSameOrigin, serviceOrigin } from '../access/same-origin.ts';
-import { escapeHtml } from '../guide/html.ts';
 import { parseForm } from '../request/body.ts';
 import { statusOf } from '../response/errors.ts';
+import {
+  type Answer,
+  type Form,
+  keyPage,
+  type Problems,
+  problemPage,
+  questionPage,
+  sendPage,
+} from './consent-pages.ts';
 import { asksForHtml } from './front.ts';
-import { PAGE_HEADERS, readPage } from './page-files.ts';
 
 export interface ConsentOptions {
   readonly publicUrl?: string | undefined;
@@ -44,8 +46,6 @@ export interface ConsentOptions {
 
 /** The largest form has a state as long as a URL may be, escaped and sealed. */
 const MAX_FORM_BYTES = 32_768;
-
-type Form = ReadonlyMap<string, string>;
 
 export function serveConsent(app: FastifyInstance, options: ConsentOptions): void {
   app.register((pages, _options, done) => {
@@ -96,7 +96,7 @@ async function decide(
   }
   if (action === 'forget') {
     clearCookie(options.publicUrl, reply, 'agent');
-    return sendQuestion(options, reply, asked, { form: new Map(), problems: {}, forgotten: true });
+    return sendQuestion(options, reply, asked, undefined, true);
   }
   if (asked.decided) {
     const { keyHash, scopes } = asked.decided;
@@ -106,9 +106,6 @@ async function decide(
   }
   return decideForAgent(options, reply, asked, form);
 }
-
-/** What the person has typed and must correct, by field. */
-type Problems = Readonly<Record<string, string>>;
 
 async function decideForAgent(
   options: ConsentOptions,
@@ -204,63 +201,35 @@ function baseOf({ publicUrl }: ConsentOptions, request: FastifyRequest): string 
   return origin;
 }
 
-interface Answer {
-  readonly form: Form;
-  readonly problems: Problems;
-  /** Whether the cookie has just been cleared. */
-  readonly forgotten?: boolean;
-}
-
-/** Shows the request with the form, and what is wrong with an earlier answer. The key is never shown again. */
+/** `forgotten`: the cookie has just been cleared. */
 async function sendQuestion(
   options: ConsentOptions,
   reply: FastifyReply,
   asked: Asked,
-  { form, problems, forgotten }: Answer = { form: new Map(), problems: {} },
+  answer: Answer = { form: new Map(), problems: {} },
+  forgotten = false,
 ): Promise<FastifyReply> {
   const context = options.context();
   const cookie = forgotten ? undefined : readCookie(options.publicUrl, reply.request, 'agent');
   const known = await findRemembered(context, cookie);
-  const chosen = form.get('agent') ?? (known ? 'known' : 'new');
-  const checked = (isChecked: boolean) => (isChecked ? ' checked' : '');
-  const values: Record<string, string> = {};
-  for (const name of ['scope', 'agent', 'email', 'agent_name', 'key'])
-    values[`PROBLEM_${name.toUpperCase()}`] = escapeHtml(problems[name] ?? '');
-  const page = readPage('consent.html', {
-    ...values,
-    DESTINATION: describeDestination(asked.request),
-    CAN_PUBLISH: asked.request.scopes.includes('publish') ? '' : ' hidden',
-    CHECKED_READ: checked(form.get('scope') === 'read'),
-    CHECKED_PUBLISH: checked(form.get('scope') === 'publish'),
-    CHECKED_KNOWN: checked(chosen === 'known'),
-    CHECKED_NEW: checked(chosen === 'new'),
-    CHECKED_OWN: checked(chosen === 'own'),
-    HAS_KNOWN: known ? '' : ' hidden',
-    KNOWN_NAME: known ? showText(known.agent.agent_name) : '',
-    VALUE_EMAIL: escapeHtml(form.get('email') ?? ''),
-    VALUE_NAME: escapeHtml(form.get('agent_name') ?? ''),
-    SEALED: await sealAsked(context, asked),
-  });
+  const page = questionPage(asked, await sealAsked(context, asked), known, answer);
   return sendPage(reply, page, asked.request);
 }
 
-/** Shows the key of a new agent, once, and the button that goes on to the client. */
 async function sendKey(
   options: ConsentOptions,
   reply: FastifyReply,
   asked: Asked,
-  { apiKey, ...owned }: OwnedAgent & { readonly apiKey: string | undefined },
+  registered: OwnedAgent & { readonly apiKey: string | undefined },
 ): Promise<FastifyReply> {
-  await rememberAgent(options, reply, owned);
-  const page = readPage('consent-key.html', {
-    AGENT_NAME: showText(owned.agent.agent_name),
-    HAS_KEY: apiKey === undefined ? ' hidden' : '',
-    LACKS_KEY: apiKey === undefined ? '' : ' hidden',
-    API_KEY: escapeHtml(apiKey ?? ''),
-    DESTINATION: describeDestination(asked.request),
-    SEALED: await sealAsked(options.context(), asked),
-  });
+  await rememberAgent(options, reply, registered);
+  const page = keyPage(asked, await sealAsked(options.context(), asked), registered);
   return sendPage(reply, page, asked.request);
+}
+
+/** Anybody can register a client, so links to this service must not lead a person elsewhere unseen (RFC 9700, 4.11.2). */
+function mayRedirect({ location }: RedirectedError, { headers }: FastifyRequest): boolean {
+  return destinationOf(location).kind === 'computer' || !asksForHtml(headers.accept);
 }
 
 function sendProblem(
@@ -269,70 +238,11 @@ function sendProblem(
   reply: FastifyReply,
   error: unknown,
 ): FastifyReply {
-  if (error instanceof RedirectedError) return sendWayBack(reply, error);
+  if (error instanceof RedirectedError)
+    return sendPage(reply.code(400), problemPage(error.message, error.location));
   const shown = error instanceof OAuthError ? error : options.noteError(request, error);
   const status = shown instanceof OAuthError ? Math.min(shown.status, 403) : statusOf(shown);
   if (shown instanceof AppError && shown.retryAfterSeconds !== undefined)
     reply.header('retry-after', String(shown.retryAfterSeconds));
-  const page = readPage('consent-problem.html', { MESSAGE: escapeHtml(shown.message), WAY_BACK: '' });
-  return sendPage(reply.code(status), page);
-}
-
-/** Anybody can register a client, so links to this service must not lead a person elsewhere unseen (RFC 9700, 4.11.2). */
-function mayRedirect({ location }: RedirectedError, { headers }: FastifyRequest): boolean {
-  return destinationOf(location).kind === 'computer' || !asksForHtml(headers.accept);
-}
-
-function sendWayBack(reply: FastifyReply, { message, location }: RedirectedError): FastifyReply {
-  const destination = destinationOf(location);
-  const where = 'host' in destination ? destination.host : 'the app';
-  const page = readPage('consent-problem.html', {
-    MESSAGE: escapeHtml(message),
-    WAY_BACK: `<p><a class="button" href="${escapeHtml(location)}">Back to ${escapeHtml(where)}</a></p>`,
-  });
-  return sendPage(reply.code(400), page);
-}
-
-/** The policy allows the form to lead to the client: browsers apply `form-action` to redirects, too. Clients may open us in a popup. */
-function sendPage(reply: FastifyReply, page: string, request?: AuthorizationRequest): FastifyReply {
-  const source = request ? ` ${formActionOf(request.redirectUri)}` : '';
-  const policy = PAGE_HEADERS['content-security-policy'].replace(
-    "form-action 'self'",
-    `form-action 'self'${source}`,
-  );
-  return reply
-    .headers({
-      ...PAGE_HEADERS,
-      'content-security-policy': policy,
-      'cross-origin-opener-policy': 'unsafe-none',
-      'content-type': 'text/html; charset=utf-8',
-    })
-    .send(page);
-}
-
-/** Who gets the access: above all the host, which nobody can make up; the name is what the client calls itself. */
-function describeDestination({ clientName, clientHost, redirectUri }: AuthorizationRequest): string {
-  const destination = destinationOf(redirectUri);
-  const [where, note] = {
-    site: ['host' in destination ? destination.host : '', 'The access goes to this web site.'],
-    computer: ['A program on this computer', 'Continue only if you have just started to connect one.'],
-    app: [
-      'scheme' in destination ? `An app: ${destination.scheme}` : '',
-      'Continue only if you have just started to connect this app.',
-    ],
-  }[destination.kind] as [string, string];
-  const other =
-    clientHost !== undefined && clientHost !== where
-      ? `, as described at <strong>${escapeHtml(clientHost)}</strong>`
-      : '';
-  const name =
-    clientName === undefined ? 'It gives no name' : `It calls itself “<bdi>${showText(clientName)}</bdi>”`;
-  return `<p class="host">${escapeHtml(where)}</p><p class="hint">${name}${other}. ${note}</p>`;
-}
-
-const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-
-/** Text that somebody else wrote: invisible characters become visible. */
-function showText(text: string): string {
-  return escapeHtml(text.replaceAll(INVISIBLE, '�'));
+  return sendPage(reply.code(status), problemPage(shown.message));
 }
