@@ -85,6 +85,16 @@ describe('a search with place', () => {
     assert.equal(byCoordinates.headers['resolved-place'], undefined);
   });
 
+  it('lets pages of other origins read which place it is, and changes nothing for other requests', async () => {
+    const exposed = async (query: string) => {
+      const headers = { origin: 'https://map.example' };
+      const answer = await agent.send('GET', `/v1/events/nearby?${query}`, { headers });
+      return answer.headers['access-control-expose-headers']!.includes('Resolved-Place');
+    };
+    assert.equal(await exposed('limit=1&place=Bern'), true);
+    assert.equal(await exposed('lat=1&lng=1'), false);
+  });
+
   it('takes what Resolved-Place says as place', async () => {
     const answer = await search({ place: RESOLVED });
     assert.equal(answer.headers['resolved-place'], 'Kreuzberg, Berlin, DE; 52.49973,13.40338');

@@ -244,7 +244,7 @@ describe('calls from browsers', () => {
     );
     const exposed = [
       ...['etag', 'event-warnings', 'idempotent-replayed', 'link', 'preference-applied', 'ratelimit'],
-      ...['ratelimit-policy', 'resolved-place', 'retry-after', 'x-request-id', 'x-unknown-fields'],
+      ...['ratelimit-policy', 'retry-after', 'x-request-id', 'x-unknown-fields'],
       'x-unknown-parameters',
     ];
     for (const { headers, path } of answers) {

@@ -8,7 +8,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 const ORIGIN = 'https://calendar.example';
 const EXPOSED = [
   ...['etag', 'event-warnings', 'idempotent-replayed', 'link', 'preference-applied', 'ratelimit'],
-  ...['ratelimit-policy', 'resolved-place', 'retry-after', 'x-request-id', 'x-unknown-fields'],
+  ...['ratelimit-policy', 'retry-after', 'x-request-id', 'x-unknown-fields'],
   'x-unknown-parameters',
 ];
 

@@ -7,7 +7,9 @@ import type { CorsOrigins } from '../access/same-origin.ts';
 import { addHeader, addVary, hasHeader } from '../response/headers.ts';
 
 const EXPOSED =
-  'RateLimit, RateLimit-Policy, Retry-After, ETag, Link, X-Request-Id, X-Unknown-Parameters, X-Unknown-Fields, Idempotent-Replayed, Preference-Applied, Event-Warnings, Resolved-Place';
+  'RateLimit, RateLimit-Policy, Retry-After, ETag, Link, X-Request-Id, X-Unknown-Parameters, X-Unknown-Fields, Idempotent-Replayed, Preference-Applied, Event-Warnings';
+/** Only requests with `place` get its header, so the others keep the list that they have had before. */
+const PLACE = /[?&]place=/;
 const ALLOWED_HEADERS = 'Content-Type, X-API-Key, If-Match, If-None-Match, Prefer';
 /** Further headers that clients of the Model Context Protocol send. */
 const MCP_HEADERS =
@@ -29,8 +31,10 @@ export function allowOrigin(origins: CorsOrigins, path: string, reply: FastifyRe
     if (!origins.includes(origin)) return;
     addHeader(reply, 'access-control-allow-origin', origin);
   }
-  const isOpen = isOpenPath(path) || path === CONNECT_PATH;
-  addHeader(reply, 'access-control-expose-headers', isOpen ? `${EXPOSED}, WWW-Authenticate` : EXPOSED);
+  const exposed = [EXPOSED];
+  if (isOpenPath(path) || path === CONNECT_PATH) exposed.push('WWW-Authenticate');
+  if (PLACE.test(reply.request.url)) exposed.push('Resolved-Place');
+  addHeader(reply, 'access-control-expose-headers', exposed.join(', '));
 }
 
 /** Responds to a preflight request (OPTIONS). */
