@@ -2,7 +2,7 @@
 // the operator lists some. Administrators' paths are never open.
 import { unescape as decode } from 'node:querystring';
 import type { FastifyReply } from 'fastify';
-import { AUTHORIZE_PATH, CONNECT_PATH, isOpenPath } from '../../oauth/metadata.ts';
+import { AUTHORIZE_PATH, isOpenPath } from '../../oauth/metadata.ts';
 import type { CorsOrigins } from '../access/same-origin.ts';
 import { addHeader, addVary, hasHeader } from '../response/headers.ts';
 
@@ -32,7 +32,7 @@ export function allowOrigin(origins: CorsOrigins, path: string, reply: FastifyRe
     addHeader(reply, 'access-control-allow-origin', origin);
   }
   const exposed = [EXPOSED];
-  if (isOpenPath(path) || path === CONNECT_PATH) exposed.push('WWW-Authenticate');
+  if (isOpenPath(path) || path.startsWith('/mcp/')) exposed.push('WWW-Authenticate');
   if (PLACE.test(reply.request.url)) exposed.push('Resolved-Place');
   addHeader(reply, 'access-control-expose-headers', exposed.join(', '));
 }
