@@ -1,5 +1,5 @@
-// Configuration from environment variables; no other file reads them (variables.ts has the kinds of values). Reports all invalid variables at once. The result is
-// frozen.
+// Configuration from environment variables; no other file reads them. variables.ts has the kinds of values. Reports all invalid
+// variables at once. The result is frozen.
 import { BlockList, isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { foldCase, isGoogle } from './domain/administration/admin.ts';
