@@ -134,6 +134,7 @@ async function checkRequests(t: TestContext, service: MeasuredService, env: Reco
 
   await untilWaited(service, 'turns', () => all(100, () => client.get('/nothing')));
   await untilWaited(service, 'agent_work', () => all(30, () => agent.get('/v1/agents/me/events')));
+  await untilWaited(service, 'agent_work', () => all(30, () => agent.get('/v1/places?q=sa%20%20')));
   await untilWaited(service, 'prefix_searches', () => all(30, () => agent.nearby({ q: 'ev*' })));
   const administrator = await administratorOf(client, env);
   await untilWaited(service, 'admin_work', () =>
