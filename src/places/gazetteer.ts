@@ -105,7 +105,8 @@ export class Gazetteer {
     const isClear = others.every(
       (other) => this.#isClearlyLarger(first, other) && !this.#mayBeMeant(other, first, text),
     );
-    return isEnough && isClear ? { found: first } : { among: matches };
+    const isCode = first.isAlternate && reading.qualifiers.length === 0 && isUnclearCode(text);
+    return isEnough && isClear && !isCode ? { found: first } : { among: matches };
   }
 
   /** For a known name whose qualifiers fit no place of it: those to choose from. */
@@ -249,4 +250,9 @@ export class Gazetteer {
     const isClear = decision !== undefined && 'found' in decision && decision.found.place === place;
     return { place: isClear ? text : `${text}; ${lat},${lng}`, name, region, country, lat, lng };
   }
+}
+
+/** Other names of places include codes of airports. Of those, three capital letters are meant as one: NYC, but not "the" or "all". */
+function isUnclearCode(text: string): boolean {
+  return /^[A-Za-z]{1,3}$/.test(text.trim()) && !/^[A-Z]{3}$/.test(text.trim());
 }

@@ -49,6 +49,7 @@ describe('a place', () => {
     ['Suzhou', 'Suzhou, Jiangsu, CN', 'another large city in the same country has its name'],
     ['Victoria', 'Hong Kong, HK', 'a far larger city has its name as another name'],
     ['Neustadt', 'Baia Mare, Maramureş, RO', 'of those that have it as another name, none is far larger'],
+    ['all', 'Albenga, Liguria, IT', 'a word is also the code of its airport'],
     ['Los Ángeles', 'Los Angeles, California, US', 'another large city is spelled exactly like this'],
     ['Wörlitz', 'Wörlitz, Saxony-Anhalt, DE', 'it is small, and nothing says where it is'],
     ['Springfield, Bavaria', 'Springfield, Missouri, US', 'none is where it is said to be'],
