@@ -56,7 +56,8 @@ describe(`${REFUSED} invalid and odd requests`, () => {
     const everything = JSON.stringify(headers) + text;
     for (const key of material.keys) assert.ok(!everything.includes(key), `a key comes back: ${shown}`);
     const asksForPage = sent.headers.some(([name, value]) => /^accept$/i.test(name) && value === 'text/html');
-    if (status === 404 && asksForPage && !sent.target.startsWith('/v1/')) {
+    const isApi = /^\/(?:v1|\.well-known)(?:[/?]|$)/.test(sent.target);
+    if (status === 404 && asksForPage && !isApi) {
       assert.match(headers['content-type']!, /^text\/html/, shown);
       return;
     }

@@ -276,7 +276,7 @@ describe('no bytes are counted as waiting', { concurrency: true }, () => {
   it('for documents, which all clients share', TIMEOUT, async (test) => {
     const { asked, backlog, client, neverRead } = await start(test);
     const { text } = await client.get('/openapi.json');
-    const perConnection = 100;
+    const perConnection = 60;
     const count = Math.ceil((2 * HUGE) / Buffer.byteLength(text) / perConnection);
     assert.ok(count > 3, `${count} connections`);
     for (let connections = 1; connections <= count; connections++) {
