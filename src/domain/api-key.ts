@@ -45,7 +45,7 @@ export function isKeyPrefix(text: string): boolean {
 }
 
 export function fingerprint(key: string): KeyFingerprint {
-  return { hash: hashApiKey(key), prefix: key.slice(0, PREFIX_LENGTH) };
+  return { hash: hashSecret(key), prefix: key.slice(0, PREFIX_LENGTH) };
 }
 
 /**
@@ -56,7 +56,7 @@ export function findKeyHash(text: string): string | undefined {
   const known = knownHashes.get(text);
   if (known !== undefined) return known;
   if (!isApiKey(text)) return undefined;
-  const keyHash = hashApiKey(text);
+  const keyHash = hashSecret(text);
   if (knownHashes.size === MAX_KNOWN_HASHES) knownHashes.clear();
   knownHashes.set(text, keyHash);
   return keyHash;
@@ -66,7 +66,7 @@ const knownHashes = new Map<string, string>();
 const MAX_KNOWN_HASHES = 1_000;
 
 /** SHA-256 in base64url. A key has 190 random bits, so a slow hash would add no protection. */
-export function hashApiKey(key: string): string {
+export function hashSecret(key: string): string {
   return hash('sha256', key, 'base64url');
 }
 

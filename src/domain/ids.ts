@@ -1,4 +1,4 @@
-// IDs: ULIDs for events, version 7 UUIDs for agents. Both begin with the time, so that they sort roughly by age.
+// IDs: ULIDs for events, version 7 UUIDs for agents. Both begin with the time, so that they sort roughly by age. And secrets, which do not.
 import type { Random } from './clock-and-random.ts';
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -48,4 +48,9 @@ export function newUuid(nowMs: number, random: Random): string {
 
 export function isUuid(text: string): boolean {
   return UUID.test(text);
+}
+
+/** 256 random bits as text. */
+export function newSecret(random: Random): string {
+  return Buffer.from(random(new Uint8Array(32))).toString('base64url');
 }

@@ -1,6 +1,7 @@
 // Clients, all of them public: those that publish a document at their client ID, and those that register here (RFC 7591).
-import { newSecret } from '../domain/administration/session.ts';
+
 import { AppError } from '../domain/errors.ts';
+import { newSecret } from '../domain/ids.ts';
 import { requireQuota, spendClientRegistration } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 import { isClientName, MAX_NAME_LENGTH } from './client-documents.ts';

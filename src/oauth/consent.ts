@@ -1,12 +1,11 @@
 // What a person decides about a valid request: for which agent, and how much. Nothing is stored before the first decision. The page carries
 // its state sealed, for ten minutes; a cookie, also sealed, remembers the agent for the next time.
 import type { Static } from 'typebox';
-import { newSecret } from '../domain/administration/session.ts';
 import type { AgentRow, RegisterRequest } from '../domain/agent.ts';
-import { hashApiKey, newApiKey } from '../domain/api-key.ts';
+import { hashSecret, newApiKey } from '../domain/api-key.ts';
 import { DAY_MS } from '../domain/clock-and-random.ts';
 import { CODE_MS, type Scope } from '../domain/grants.ts';
-import { newUuid } from '../domain/ids.ts';
+import { newSecret, newUuid } from '../domain/ids.ts';
 import {
   authenticateAgent,
   requireFewFailures,
@@ -113,7 +112,7 @@ export async function registerOnce(
   const { store, clock, random } = context;
   requireQuota(await spendRegistration(context, network, 0), 'quota registrations');
   const apiKey = newApiKey(random);
-  const ownHash = hashApiKey(apiKey);
+  const ownHash = hashSecret(apiKey);
   const nowMs = clock();
   const expiry = { atMs: nowMs + PAGE_MS, nowMs };
   const keyHash = await store.getSetting(`consent ${formId}`, async () => ownHash, expiry);
@@ -153,7 +152,7 @@ export async function giveConsent(
     scopes,
     created_ms: nowMs,
     redirect_uri: request.redirectUri,
-    code_hash: hashApiKey(code),
+    code_hash: hashSecret(code),
     code_challenge: request.codeChallenge,
     code_expires_ms: nowMs + CODE_MS,
   });

@@ -1,9 +1,10 @@
 // Exchange of codes and refresh tokens for new tokens, and revocation. Tokens are random; the store keeps hashes and takes codes and
 // refresh tokens atomically. What a code stands for is in consent.ts.
+
 import { hash } from 'node:crypto';
-import { newSecret } from '../domain/administration/session.ts';
-import { hashApiKey } from '../domain/api-key.ts';
+import { hashSecret } from '../domain/api-key.ts';
 import { ACCESS_TOKEN_MS, type NewTokens, type Scope, type TokenHolder } from '../domain/grants.ts';
+import { newSecret } from '../domain/ids.ts';
 import { requireQuota, spendRequest } from '../usecases/access.ts';
 import type { Context } from '../usecases/context.ts';
 import { readScopes, requireOurResource } from './authorization.ts';
@@ -25,7 +26,7 @@ export async function issueTokens(context: Context, base: string, parameters: Pa
 
 async function exchangeCode(context: Context, clientId: string, parameters: Parameters): Promise<object> {
   const exchange = {
-    code_hash: hashApiKey(required(parameters, 'code')),
+    code_hash: hashSecret(required(parameters, 'code')),
     client_id: clientId,
     redirect_uri: parameters.get('redirect_uri'),
     code_challenge: hash('sha256', readVerifier(parameters), 'base64url'),
@@ -51,7 +52,7 @@ function readVerifier(parameters: Parameters): string {
 
 async function refresh(context: Context, clientId: string, parameters: Parameters): Promise<object> {
   const { store, clock } = context;
-  const tokenHash = hashApiKey(required(parameters, 'refresh_token'));
+  const tokenHash = hashSecret(required(parameters, 'refresh_token'));
   const holder = await store.findRefreshToken(tokenHash, clock());
   if (holder?.client_id !== clientId) {
     await requireClient(context, clientId);
@@ -83,7 +84,7 @@ function narrow({ scopes }: TokenHolder, requested: readonly Scope[] | undefined
 
 /** Ends the token. Unknown ones are ended already. Throws OAuthError. */
 export async function revokeToken({ store }: Context, parameters: Parameters): Promise<void> {
-  await store.endToken(hashApiKey(required(parameters, 'token')), required(parameters, 'client_id'));
+  await store.endToken(hashSecret(required(parameters, 'token')), required(parameters, 'client_id'));
 }
 
 /** Throws invalid_client if the client is not registered any more: then a new sign-in needs a registration first. */
@@ -103,10 +104,10 @@ function newTokens({ clock, random }: Context, scopes: readonly Scope[] | undefi
   const access_token = `lea_${newSecret(random)}`;
   const refresh_token = `ler_${newSecret(random)}`;
   const hashes: NewTokens = {
-    access_hash: hashApiKey(access_token),
+    access_hash: hashSecret(access_token),
     access_expires_ms: clock() + ACCESS_TOKEN_MS,
     scopes,
-    refresh_hash: hashApiKey(refresh_token),
+    refresh_hash: hashSecret(refresh_token),
   };
   const describe = (granted: readonly Scope[]) => ({
     access_token,

@@ -1,10 +1,12 @@
 // Sign-in with the identity provider: authorization code flow with PKCE, state and nonce. The service exchanges the code
 // itself, so no token ever reaches a browser. ID tokens are trusted only after provider.ts has verified their signature.
+
 import * as openid from 'openid-client';
 import type { Identity, VerifyToken } from '../domain/administration/admin.ts';
-import { newSecret, SIGN_IN_MS, type SignIn, type SignInOutcome } from '../domain/administration/session.ts';
+import { SIGN_IN_MS, type SignIn, type SignInOutcome } from '../domain/administration/session.ts';
 import type { Clock, Random } from '../domain/clock-and-random.ts';
 import { AppError } from '../domain/errors.ts';
+import { newSecret } from '../domain/ids.ts';
 import { providerFetch } from '../outbound/provider-fetch.ts';
 import { configure, exchangeCode, isPlainHttp } from './exchange.ts';
 import { acceptedIssuers, TIMEOUT_MS, toIdentity } from './provider.ts';

@@ -1,7 +1,7 @@
 // Access control: API keys, quotas, tiers and administrators' tokens.
 import { type Identity, isAdministrator } from '../domain/administration/admin.ts';
 import { type AgentRow, mayWrite } from '../domain/agent.ts';
-import { findKeyHash, hashApiKey, isApiKey } from '../domain/api-key.ts';
+import { findKeyHash, hashSecret, isApiKey } from '../domain/api-key.ts';
 import { AppError, type RefusedBy } from '../domain/errors.ts';
 import type { TokenHolder } from '../domain/grants.ts';
 import type { Quota } from '../domain/store.ts';
@@ -66,7 +66,7 @@ export async function authenticateToken(
     );
   }
   const nowMs = clock();
-  const holder = ACCESS_TOKEN.test(token) ? await store.findAccessToken(hashApiKey(token), nowMs) : undefined;
+  const holder = ACCESS_TOKEN.test(token) ? await store.findAccessToken(hashSecret(token), nowMs) : undefined;
   if (!holder) {
     throw new AppError(
       'INVALID_TOKEN',

@@ -1,10 +1,11 @@
 // Sessions of the console: opened by a sign-in or a token, checked with every request, ended by signing out.
 
 import { describeAdministrator, type Identity, isAdministrator } from '../domain/administration/admin.ts';
-import { newSecret, type Picture, SESSION_MS, type Session } from '../domain/administration/session.ts';
+import { type Picture, SESSION_MS, type Session } from '../domain/administration/session.ts';
 import { DAY_MS, HOUR_MS } from '../domain/clock-and-random.ts';
 import { formatInstant } from '../domain/datetime.ts';
 import { AppError } from '../domain/errors.ts';
+import { newSecret } from '../domain/ids.ts';
 import { requireAdministrator } from './access.ts';
 import type { Context } from './context.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { fingerprint, hashApiKey, isApiKey, newApiKey } from '../../src/domain/api-key.ts';
+import { fingerprint, hashSecret, isApiKey, newApiKey } from '../../src/domain/api-key.ts';
 import type { Random } from '../../src/domain/clock-and-random.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -130,7 +130,7 @@ describe('fingerprint', () => {
       const sha256 = createHash('sha256').update(key, 'utf8').digest();
       assert.deepEqual(Buffer.from(kept.hash, 'base64url'), sha256);
       assert.deepEqual(kept, { hash: sha256.toString('base64url'), prefix: key.slice(0, 8) });
-      assert.equal(hashApiKey(key), kept.hash);
+      assert.equal(hashSecret(key), kept.hash);
       assert.ok(!JSON.stringify(kept).includes(key.slice(4, 12)));
     }
   });

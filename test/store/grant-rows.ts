@@ -1,7 +1,7 @@
 // Grants for tests of the stores, no two alike.
 import assert from 'node:assert/strict';
 import type { AgentRow } from '../../src/domain/agent.ts';
-import { hashApiKey, type KeyFingerprint } from '../../src/domain/api-key.ts';
+import { hashSecret, type KeyFingerprint } from '../../src/domain/api-key.ts';
 import {
   ACCESS_TOKEN_MS,
   type ClientRow,
@@ -17,7 +17,7 @@ import { NOW_MS, newUuid } from './rows.ts';
 let made = 0;
 
 export function newHash(): string {
-  return hashApiKey(`token ${++made}`);
+  return hashSecret(`token ${++made}`);
 }
 
 export function newClient(fields: Partial<ClientRow> = {}): ClientRow {

@@ -4,7 +4,7 @@ import type { AuditEntry } from '../../src/domain/administration/audit.ts';
 import type { ListPosition } from '../../src/domain/administration/cursor.ts';
 import type { EventListQuery } from '../../src/domain/administration/list.ts';
 import type { AgentRecord, AgentRow } from '../../src/domain/agent.ts';
-import { hashApiKey, type KeyFingerprint, type KeyRecord } from '../../src/domain/api-key.ts';
+import { hashSecret, type KeyFingerprint, type KeyRecord } from '../../src/domain/api-key.ts';
 import { decodeEvent, EVENT_DEFAULTS, type EventRow } from '../../src/domain/events/event.ts';
 import { ALL_EVENTS, type NearbyQuery } from '../../src/domain/events/nearby.ts';
 import type { EventRecord, Store } from '../../src/domain/store.ts';
@@ -36,7 +36,7 @@ export function newAgentRow(fields: Partial<AgentRow> = {}): AgentRow {
 }
 
 export function newKey(): KeyFingerprint {
-  return { hash: hashApiKey(`key ${++made}`), prefix: 'lev_test' };
+  return { hash: hashSecret(`key ${++made}`), prefix: 'lev_test' };
 }
 
 /** Adds an agent with a key. */

@@ -7,7 +7,7 @@ import { stat } from 'node:fs/promises';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { readConfig } from '../../config.ts';
 import type { AgentRow } from '../../domain/agent.ts';
-import { fingerprint, hashApiKey, isApiKey, newApiKey } from '../../domain/api-key.ts';
+import { fingerprint, hashSecret, isApiKey, newApiKey } from '../../domain/api-key.ts';
 import { AppError, StartError } from '../../domain/errors.ts';
 import { newUuid } from '../../domain/ids.ts';
 import type { AgentLimits, Policy } from '../../domain/policy.ts';
@@ -105,7 +105,7 @@ async function getAgent(
       'The first line of standard input is not an API key of this service. Check it for typing errors.',
     );
   }
-  const agent = await writer.findAgentByKey(hashApiKey(key), systemClock());
+  const agent = await writer.findAgentByKey(hashSecret(key), systemClock());
   if (!agent) {
     throw new StartError(
       'The API key is not active: revoked, deactivated or never issued here. Use another.',

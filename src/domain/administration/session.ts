@@ -1,6 +1,6 @@
 // Sessions of administrators in the console, the ports for sealing them and for signing in, and where a sign-in may return to.
 
-import { HOUR_MS, type Random } from '../clock-and-random.ts';
+import { HOUR_MS } from '../clock-and-random.ts';
 import type { Identity } from './admin.ts';
 
 /** Maximum duration of a session. */
@@ -90,11 +90,6 @@ export interface ConsoleAccess {
   readonly signIn: SignIn | undefined;
   readonly sessions: SessionSeal;
   readonly pictures: Pictures;
-}
-
-/** 256 random bits as text. */
-export function newSecret(random: Random): string {
-  return Buffer.from(random(new Uint8Array(32))).toString('base64url');
 }
 
 const HOME = '/admin';

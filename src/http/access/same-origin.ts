@@ -11,6 +11,13 @@ export function serviceOrigin(publicUrl: string | undefined, request: FastifyReq
   return protocol === 'http:' || protocol === 'https:' ? origin : undefined;
 }
 
+/** The same. Throws BAD_REQUEST if the host is not valid. */
+export function requireServiceOrigin(publicUrl: string | undefined, request: FastifyRequest): string {
+  const origin = serviceOrigin(publicUrl, request);
+  if (origin !== undefined) return origin;
+  throw new AppError('BAD_REQUEST', 'The Host header is not valid.');
+}
+
 /**
  * Trusts Sec-Fetch-Site if it is sent, because no page can set it. Browsers omit it on plain http, except to localhost; then
  * Origin decides and, without one, Referer. A request with none of the three does not come from our pages.

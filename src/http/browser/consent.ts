@@ -23,7 +23,7 @@ import { destinationOf } from '../../oauth/redirect-uri.ts';
 import type { Context } from '../../usecases/context.ts';
 import { clientNetwork } from '../access/client-network.ts';
 import { clearCookie, readCookie, setCookie } from '../access/cookies.ts';
-import { isSameOrigin, serviceOrigin } from '../access/same-origin.ts';
+import { isSameOrigin, requireServiceOrigin } from '../access/same-origin.ts';
 import { parseForm } from '../request/body.ts';
 import { statusOf } from '../response/errors.ts';
 import {
@@ -71,7 +71,7 @@ async function ask(
   const parameters = parseForm(request.query as string, 'query');
   const asked = await readAuthorization(
     context,
-    baseOf(options, request),
+    requireServiceOrigin(options.publicUrl, request),
     parameters,
     clientNetwork(request.ip),
   );
@@ -91,7 +91,12 @@ async function decide(
   const asked = await openAsked(context, form.get('page') ?? '');
   const action = form.get('action');
   if (action === 'deny') {
-    const location = refusal(baseOf(options, request), asked.request, 'access_denied', 'The person refused.');
+    const location = refusal(
+      requireServiceOrigin(options.publicUrl, request),
+      asked.request,
+      'access_denied',
+      'The person refused.',
+    );
     return reply.redirect(location, 303);
   }
   if (action === 'forget') {
@@ -185,7 +190,13 @@ async function finish(
   scopes: Asked['request']['scopes'],
 ): Promise<FastifyReply> {
   const context = options.context();
-  const location = await giveConsent(context, baseOf(options, reply.request), request, owned, scopes);
+  const location = await giveConsent(
+    context,
+    requireServiceOrigin(options.publicUrl, reply.request),
+    request,
+    owned,
+    scopes,
+  );
   await rememberAgent(options, reply, owned);
   return reply.redirect(location, 303);
 }
@@ -193,12 +204,6 @@ async function finish(
 async function rememberAgent(options: ConsentOptions, reply: FastifyReply, owned: OwnedAgent): Promise<void> {
   const { sealed, maxAgeMs } = await remember(options.context(), owned);
   setCookie(options.publicUrl, reply, 'agent', sealed, maxAgeMs);
-}
-
-function baseOf({ publicUrl }: ConsentOptions, request: FastifyRequest): string {
-  const origin = serviceOrigin(publicUrl, request);
-  if (origin === undefined) throw new AppError('BAD_REQUEST', 'The Host header is not valid.');
-  return origin;
 }
 
 /** `forgotten`: the cookie has just been cleared. */

@@ -24,7 +24,12 @@ import {
 } from '../../usecases/access.ts';
 import type { Context } from '../../usecases/context.ts';
 import { setQuotaHeaders } from '../access/authenticate.ts';
-import { type AllowedHosts, requireAllowedHost, serviceOrigin } from '../access/same-origin.ts';
+import {
+  type AllowedHosts,
+  requireAllowedHost,
+  requireServiceOrigin,
+  serviceOrigin,
+} from '../access/same-origin.ts';
 import { findNetwork } from '../admission/request-client.ts';
 import type { Description } from '../guide/description.ts';
 import type { ToolName } from '../guide/mcp.ts';
@@ -318,7 +323,10 @@ function requireScope({ tools = [], publicUrl }: McpService, { scopes }: Visitor
   const writers = new Set(tools.flatMap(({ name, hints: [isReadOnly] }) => (isReadOnly ? [] : [name])));
   const calls = [reply.request.body].flat() as ({ params?: { name?: string } } | null | undefined)[];
   if (!calls.some((call) => writers.has(call?.params?.name ?? ''))) return;
-  reply.header('www-authenticate', challenge(serviceOrigin(publicUrl, reply.request)!, 'insufficient_scope'));
+  reply.header(
+    'www-authenticate',
+    challenge(requireServiceOrigin(publicUrl, reply.request), 'insufficient_scope'),
+  );
   throw new AppError(
     'INSUFFICIENT_SCOPE',
     'This sign-in may only read. Sign in again, and allow to publish.',

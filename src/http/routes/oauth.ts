@@ -1,7 +1,7 @@
 // The authorization server for MCP clients: its metadata, registration, tokens and revocation. Its errors are those of OAuth, not of the API.
 // The page on which people consent is in browser/consent.ts.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { AppError } from '../../domain/errors.ts';
+import type { AppError } from '../../domain/errors.ts';
 import { registerClient } from '../../oauth/clients.ts';
 import {
   describeResource,
@@ -15,7 +15,7 @@ import {
 import { OAuthError } from '../../oauth/oauth-error.ts';
 import { issueTokens, revokeToken } from '../../oauth/token-endpoint.ts';
 import { clientNetwork } from '../access/client-network.ts';
-import { type AllowedHosts, requireAllowedHost, serviceOrigin } from '../access/same-origin.ts';
+import { type AllowedHosts, requireAllowedHost, requireServiceOrigin } from '../access/same-origin.ts';
 import { serveConsent } from '../browser/consent.ts';
 import { acceptForms } from '../request/body.ts';
 import { statusOf } from '../response/errors.ts';
@@ -53,7 +53,10 @@ export function serveOAuth(app: FastifyInstance, service: OAuthService): void {
         sendDocument(service, request, reply, describeServer),
       );
       api.post(TOKEN_PATH, { bodyLimit: MAX_BYTES }, async (request, reply) =>
-        sendJson(reply, await issueTokens(context(), originOf(service, request), formOf(request))),
+        sendJson(
+          reply,
+          await issueTokens(context(), requireServiceOrigin(service.publicUrl, request), formOf(request)),
+        ),
       );
       api.post(REGISTER_PATH, { bodyLimit: MAX_BYTES }, async (request, reply) => {
         const registered = await registerClient(context(), clientNetwork(request.ip), request.body);
@@ -69,13 +72,6 @@ export function serveOAuth(app: FastifyInstance, service: OAuthService): void {
   });
 }
 
-/** Base of the URLs in documents and tokens: PUBLIC_URL or, on the own computer, the host name that the client uses. */
-function originOf({ publicUrl }: AllowedHosts, request: FastifyRequest): string {
-  const origin = serviceOrigin(publicUrl, request);
-  if (origin === undefined) throw new AppError('BAD_REQUEST', 'The Host header is not valid.');
-  return origin;
-}
-
 function formOf({ body }: FastifyRequest): Form {
   if (body === undefined) return NO_FIELDS;
   if (body instanceof Map) return body;
@@ -89,7 +85,7 @@ function sendDocument(
   describe: (base: string) => object,
 ): FastifyReply {
   replaceHeader(reply, 'cache-control', 'public, max-age=300');
-  return sendJson(reply, describe(originOf(service, request)));
+  return sendJson(reply, describe(requireServiceOrigin(service.publicUrl, request)));
 }
 
 function sendJson(reply: FastifyReply, body: object): FastifyReply {
